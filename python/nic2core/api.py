@@ -2,71 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from os.path import normpath
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nic2core import _core, engine
-from nic2core._core import UserError
+from nic2core import engine, sources
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.labels import describe
 from nic2core.progress import of_run
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
-from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, comparison
-from nic2core.scenario.capture import capture_digest, capture_file, is_capture
+from nic2core.scenario.capture import capture_digest
 from nic2core.scenario.models import Scenario
-from nic2core.scenario.origin import Origin, layered
-from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
-from nic2core.scenario.toml_text import as_sets, given, plain, toml_value
-from nic2core.words import three
+from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from nic2core.engine import Watch
     from nic2core.results.models import Results
-    from nic2core.run_record import Record
-
-Source = str | Path | Scenario
-"""What can be run: the path of a scenario file or of a result, or a scenario."""
-
-BASE = "machine.base"
-"""The key that names the machine file."""
-
-SHIPPED = Path(__file__).parent
-"""Where the machines and scenarios shipped with the package are."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A complete and checked scenario, ready for the engine."""
-
-    text: str
-    """The scenario as JSON for the engine, with every default written out."""
-    origins: dict[str, str]
-    """Where each key was given, so that a later error can name the place."""
-    settings: dict[str, Any] = field(default_factory=dict)
-    """The keys that were changed for this run, with their values."""
-    without_effect: dict[str, str] = field(default_factory=dict)
-    """The keys of `settings` that have no effect in this scenario, and why."""
-    name: str = ""
-    """The name of the scenario file without its extension; empty if there is no file."""
-    dropped: str = ""
-    """A sentence naming the DRAM timings dropped with their memory standard; empty if none were."""
-
-    @property
-    def scenario(self) -> dict[str, Any]:
-        """The scenario as plain data."""
-        value: dict[str, Any] = json.loads(self.text)
-        return value
 
 
 def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:
@@ -77,249 +32,16 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenar
     Overrides always map dotted keys to values: `{"placement.io_ways": 4}`. A value is either a
     Python value or text in the syntax of `--set`: `"4"`, `"{ kind = 'dctcp' }"`.
     """
-    read = prepare(path, overrides, peak=True)
+    read = sources.prepare(path, overrides, peak=True)
     scenario = Scenario.model_validate_json(read.text)
-    return _with_origin(scenario, read.name, read.origins, read.settings, read.dropped)
-
-
-def _with_origin(
-    scenario: Scenario,
-    name: str,
-    origins: dict[str, str],
-    settings: dict[str, Any],
-    dropped: str = "",
-) -> Scenario:
-    """The scenario, which knows from now on what was loaded."""
-    loaded = plain(scenario.model_dump())
-    scenario._origin = Origin(  # noqa: SLF001 - part of the API, but no key
-        name, loaded, origins, settings, dropped
-    )
-    return scenario
-
-
-def prepare(
-    source: Source, changes: Mapping[str, Any] | None = None, *, peak: bool = False
-) -> Prepared:
-    """Read and check what is to run, with some keys overridden.
-
-    Unless a `peak` is searched for, a result that is one needs a rate to run at.
-    """
-    overrides = plain(keyed("overrides", {} if changes is None else changes, "4"))
-    try:
-        return _prepare(source, overrides, peak=peak)
-    except UserError as error:
-        hints = [
-            _of_kind(key, value)
-            for key, value in overrides.items()
-            if key.endswith(".kind") and _is_below(key.removesuffix("kind"), error)
-        ]
-        hints += [_of_part(part) for part in PARTS if _is_begun(part, error)]
-        if not hints:
-            raise
-        with_hints = UserError("\n".join([str(error), *hints]))
-        with_hints.problems = error.problems
-        raise with_hints from None
-
-
-def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
-    """Return `given` if it maps keys to values, else refuse it; `value` is an example to show."""
-    if isinstance(given, Mapping):
-        return given
-    raise UserError(
-        f"{name} = {given!r} is a {type(given).__name__}; expected keys and their values, such as "
-        f'{{"placement.io_ways": {value}}}.'
-    )
-
-
-def _is_below(table: str, error: UserError) -> bool:
-    """Whether a key that is wrong is in this table, whose name ends with a dot."""
-    return any(
-        problem.key is not None and problem.key.startswith(table) for problem in error.problems
-    )
-
-
-PARTS = ("machine.iommu", "machine.pcie")
-"""Parts that a machine may do without, whose keys are only known together."""
-
-
-def _is_begun(part: str, error: UserError) -> bool:
-    """Whether several keys of a part are missing, because the machine has no such part."""
-    missing = (p.key or "" for p in error.problems if p.given == "nothing")
-    return sum(key.rpartition(".")[0] == part for key in missing) > 1
-
-
-def _of_part(part: str) -> str:
-    """What to do if a part of the machine is only begun."""
-    table = part.removeprefix("machine.")
-    return (
-        f"{part}: the machine has no such part. Copy the tables [{table}] of a machine that has it "
-        "(such as broadwell-nfp) into your machine file; docs/your-server.md says what to change."
-    )
-
-
-def _of_kind(key: str, kind: object) -> str:
-    """What to do if only the `kind` of a table was set, which makes its other keys invalid."""
-    table = key.removesuffix(".kind")
-    # From a command line the value is TOML, or text without quotes.
-    word = json.dumps(str(kind).strip('"'))
-    whole = f"{{ kind = {word}, ... }}"
-    return f"{key}: a table of another kind has other keys. Set it whole: {table} = {whole}."
-
-
-def _prepare(source: Source, overrides: dict[str, Any], *, peak: bool) -> Prepared:
-    if isinstance(source, str | Path):
-        path = find(source)
-        return (
-            _again(path, overrides, peak=peak) if _holds_results(path) else _read(path, overrides)
-        )
-    if isinstance(source, Scenario):
-        return _changed(source, overrides)
-    raise UserError(
-        f"{type(source).__name__} is nothing that can run; expected the path of a scenario file "
-        "or of a saved result, the name of a shipped scenario, or one that nic2core.load gave."
-    )
-
-
-def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
-    """Load a scenario file and its machine, with these keys overridden."""
-    if not path.exists():
-        shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
-        beside = {f.stem: str(f) for f in path.parent.glob("*.toml")}
-        near = get_close_matches(path.stem, [*beside, *shipped], n=1)
-        meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
-        raise UserError(
-            f"{path} does not exist.{meant} A scenario is a TOML file, a directory written by "
-            f"--out, or the name of one in {(SHIPPED / 'scenarios').resolve()}: "
-            f"{', '.join(shipped)}."
-        )
-    if path.is_dir():
-        raise UserError(f"{path} is a directory; name a scenario file or the result of a run.")
-    if is_capture(path):
-        named = f'[traffic] kind = "replay", file = "{path.name}"'
-        raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
-    sets = as_sets(overrides)
-    folders: list[str | PathLike[str]]
-    # The folder `machines` beside the scenario's folder, also if the path is a bare file name.
-    beside_folder = normpath(path.parent / ".." / "machines")
-    folders = [beside_folder, "machines", SHIPPED / "machines"]
-    text, origins = _core.load_scenario(path, sets, folders)
-    read = replace(_prepared(text, origins, _as_they_are(text, overrides)), name=path.stem)
-    if STANDARD not in overrides:
-        return read
-    machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
-    # A file that is valid only with the overrides has no earlier timings to report.
-    with suppress(UserError):
-        before, _ = _core.load_scenario(path, machine, folders)
-        return replace(read, dropped=dropped(json.loads(before), read.scenario))
-    return read
-
-
-def _holds_results(path: Path) -> bool:
-    """Whether a path is a saved result, or a directory of one or several."""
-    return path.name == RESULT_FILE or any(
-        (path / file).exists() for file in (RESULT_FILE, COMPARISON_FILE)
-    )
-
-
-def _again(path: Path, overrides: dict[str, Any], *, peak: bool) -> Prepared:
-    """What a saved run ran, with these keys overridden."""
-    result = Result.load(path)
-    if result.peak is not None and not peak and not overrides.keys() & {"traffic", "traffic.rate"}:
-        raise UserError(
-            f"{path} is the peak of a search, whose scenario alone does not run at this rate; "
-            "expected a search (`nic2core peak`, or --peak), or a rate, such as traffic.rate = "
-            f'"{three(result.peak.peak_mpps)} Mpps".'
-        )
-    prepared = _changed(scenario_of(result), overrides)
-    if capture_file(prepared.scenario) == capture_file(result.scenario):
-        result.check_capture()
-    return prepared
-
-
-def scenario_of(result: Record) -> Scenario:
-    """The scenario that a result ran."""
-    scenario = Scenario.model_validate(result.scenario)
-    return _with_origin(scenario, result.scenario_name, {}, result.settings)
-
-
-def keep_source(source: Source, out: str | Path | None) -> None:
-    """Refuse to write several runs into the directory of the result that they go on from."""
-    if isinstance(source, Scenario) or out is None:
-        return
-    path, out = find(source), Path(out)
-    if not _holds_results(path):
-        return
-    result = path.parent if path.name == RESULT_FILE else path
-    if result.resolve() in {directory.resolve() for directory in (out, *comparison(out))}:
-        raise UserError(
-            f"{out} holds the result whose scenario is to run; choose another directory for --out."
-        )
-
-
-def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
-    """Apply these overrides to a loaded scenario."""
-    if BASE in overrides:
-        raise UserError(
-            f"{BASE} = {overrides[BASE]!r}: a loaded scenario, like that of a result, has the "
-            "whole machine, and no file that could be laid over another one; expected the name of "
-            "the scenario file in its place, or nic2core.load(FILE, {...})."
-        )
-    origin = source._origin  # noqa: SLF001 - as in `load`
-    # Values of the wrong type are refused below, with the same messages as in a file.
-    value = plain(source.model_dump(warnings=False))
-    assigned = origin.changed(value)
-    before = value
-    if STANDARD in assigned and origin.loaded is not None:
-        before, dram = origin.loaded, value["machine"]["dram"]
-        if STANDARD in overrides:
-            # It replaces the one that was assigned.
-            dram["standard"] = before["machine"]["dram"]["standard"]
-        else:
-            dram["timings"] = own_timings(value, assigned)
-    text, origins = _core.change_scenario(
-        json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
-    )
-    settings = layered(origin.settings, assigned, _as_they_are(text, overrides))
-    prepared = replace(_prepared(text, origins, settings), name=origin.name, dropped=origin.dropped)
-    if STANDARD not in (*assigned, *overrides):
-        return prepared
-    return replace(prepared, dropped=dropped(before, prepared.scenario))
-
-
-def _prepared(text: str, origins: dict[str, str], settings: dict[str, Any]) -> Prepared:
-    idle = _core.without_effect(text) if settings else {}
-    found = {
-        key: because
-        for key in settings
-        for of, because in idle.items()
-        if f"{key}.".startswith(f"{of}.")
-    }
-    return Prepared(text, origins, settings, found)
-
-
-def _as_they_are(text: str, overrides: dict[str, Any]) -> dict[str, Any]:
-    """The overridden keys, with their values as the scenario has them."""
-    scenario = json.loads(text) if overrides else {}
-    return {key: _as_it_is(scenario, key, value) for key, value in overrides.items()}
-
-
-def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
-    """A number or boolean given as text, as the scenario has it; everything else as it was given.
-
-    Quantities, too, stay as given: the scenario turns `1000 ns` into `1 us` but keeps `1500 ns`.
-    """
-    value: Any = scenario
-    for part in key.split("."):
-        inner = {str(n): v for n, v in enumerate(value)} if isinstance(value, list) else value
-        value = inner.get(part) if isinstance(inner, dict) else None
-    return value if isinstance(given, str) and isinstance(value, int | float) else given
+    return sources.with_origin(scenario, read.name, read.origins, read.settings, read.dropped)
 
 
 class WithoutEffect(UserWarning):
     """A key was set that has no effect, because of the value of another key."""
 
 
-def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False) -> None:
+def warn_of_keys_without_effect(runs: Sequence[sources.Prepared], *, peak: bool = False) -> None:
     """Warn of overridden keys that have no effect in any of these runs.
 
     Also warn of DRAM timings that were dropped because the memory standard changed.
@@ -336,18 +58,8 @@ def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False)
             warnings.warn(text, WithoutEffect, stacklevel=3)
 
 
-def find(path: str | Path) -> Path:
-    """The file of a scenario; for a shipped one the bare name is enough."""
-    path = Path(path)
-    shipped = SHIPPED / "scenarios" / f"{path.name.removesuffix('.toml')}.toml"
-    named = path.exists() and (not path.is_dir() or _holds_results(path))
-    if named or len(path.parts) > 1 or not shipped.exists():
-        return path
-    return shipped
-
-
 def run(
-    source: Source,
+    source: sources.Source,
     overrides: Mapping[str, Any] | None = None,
     *,
     label: str | None = None,
@@ -357,7 +69,7 @@ def run(
 
     Without a `watch` of your own, a progress bar is shown on a terminal.
     """
-    prepared = prepare(source, overrides)
+    prepared = sources.prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
     with of_run(watch, "simulating") as followed:
         result = run_prepared(prepared, label, followed)
@@ -366,7 +78,7 @@ def run(
 
 
 def record(
-    source: Source,
+    source: sources.Source,
     overrides: Mapping[str, Any] | None = None,
     recording: Recording | None = None,
     *,
@@ -374,7 +86,7 @@ def record(
     watch: Watch | None = None,
 ) -> tuple[Result, Timeline]:
     """Simulate a scenario like `run`, and trace individual packets along their path."""
-    prepared = prepare(source, overrides)
+    prepared = sources.prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
     replayed = capture_digest(prepared.scenario)
     with of_run(watch, "simulating") as followed:
@@ -387,7 +99,7 @@ def record(
 
 
 def find_peak(
-    source: Source,
+    source: sources.Source,
     overrides: Mapping[str, Any] | None = None,
     *,
     label: str | None = None,
@@ -397,7 +109,7 @@ def find_peak(
 
     `result.peak` has the two rates that bracket the peak, and every rate that was tried.
     """
-    prepared = prepare(source, overrides, peak=True)
+    prepared = sources.prepare(source, overrides, peak=True)
     warn_of_keys_without_effect([prepared], peak=True)
     with of_run(watch, "searching for the peak") as followed:
         result = peak_prepared(prepared, label, followed)
@@ -415,21 +127,23 @@ def warn_of_doubts(results: Sequence[Result]) -> None:
         warnings.warn(f"{doubt.of}{doubt.warning}", DoubtfulNumbers, stacklevel=3)
 
 
-def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
+def run_prepared(prepared: sources.Prepared, label: str | None, watch: Watch) -> Result:
     """Simulate what `prepare` returned."""
     replayed = capture_digest(prepared.scenario)
     data = engine.run(prepared.text, watch, prepared.origins)
     return _result(prepared, data, label, replayed)
 
 
-def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
+def peak_prepared(prepared: sources.Prepared, label: str | None, watch: Watch) -> Result:
     """Search for the peak of what `prepare` returned."""
     replayed = capture_digest(prepared.scenario)
     peak = engine.find_peak(prepared.text, watch, prepared.origins)
     return replace(_result(prepared, peak.results, label, replayed), peak=peak)
 
 
-def _result(prepared: Prepared, data: Results, label: str | None, replayed: str | None) -> Result:
+def _result(
+    prepared: sources.Prepared, data: Results, label: str | None, replayed: str | None
+) -> Result:
     """The result of a run.
 
     `replayed` is the digest of the capture when the run began, when the engine read it.

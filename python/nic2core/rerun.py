@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nic2core import api
+from nic2core import sources
 from nic2core._core import ModelError, UserError
 from nic2core.describe.doubts.too_short import filling, sending_queue_fills
 from nic2core.engine import said_without_place
@@ -29,13 +29,13 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
             "--check: the run does no work, so no change can be compared with it; allowed: a run "
             "in which something completes."
         )
-    scenario = api.scenario_of(result)
+    scenario = sources.scenario_of(result)
     result.check_capture()
-    prepared: dict[str, api.Prepared] = {}
+    prepared: dict[str, sources.Prepared] = {}
     refused: dict[str, Refusal] = {}
     for help_ in predicted:
         try:
-            prepared[_name(help_)] = api.prepare(scenario, help_.change.overrides)
+            prepared[_name(help_)] = sources.prepare(scenario, help_.change.overrides)
         except UserError as error:
             refused[_name(help_)] = error
     done = run_all(

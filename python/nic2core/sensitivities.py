@@ -8,7 +8,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nic2core import api
+from nic2core import api, sources
 from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.rates import achieved
@@ -72,7 +72,7 @@ class Sensitivity(Effects):
 
 
 def sensitivity(
-    source: api.Source,
+    source: sources.Source,
     keys: str | Sequence[str] = MACHINE,
     *,
     by: float = 0.2,
@@ -101,8 +101,8 @@ def sensitivity(
         raise UserError(
             f"by = {by!r} is no share to change values by; expected 0 to 1, such as 0.2."
         )
-    api.keep_source(source, out)
-    plan = _plan(source, keys, by, api.keyed("overrides", overrides or {}, "4"), peak=peak)
+    sources.keep_source(source, out)
+    plan = _plan(source, keys, by, sources.keyed("overrides", overrides or {}, "4"), peak=peak)
     api.warn_of_keys_without_effect([plan.asked[plan.base]], peak=peak)
     runs = run_all(
         list(plan.asked.values()),
@@ -131,7 +131,7 @@ def _base_does_work(number: int, run: Result) -> None:
 class _Plan:
     """What is run, by name: the scenario as it is, with other seeds, and with other values."""
 
-    asked: dict[str, api.Prepared]
+    asked: dict[str, sources.Prepared]
     seeds: list[str] = field(default_factory=list)
     """Names of the runs with other seeds."""
     changed: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
@@ -147,22 +147,22 @@ class _Plan:
 
 
 def _plan(
-    source: api.Source, keys: Sequence[str], by: float, given: Mapping[str, Any], *, peak: bool
+    source: sources.Source, keys: Sequence[str], by: float, given: Mapping[str, Any], *, peak: bool
 ) -> _Plan:
-    base = api.prepare(source, given, peak=peak)
+    base = sources.prepare(source, given, peak=peak)
     scenario = base.scenario
     plan = _Plan({base.name or "base": base})
     for n in range(1, OTHER_SEEDS + 1):
         seed = {SEED: (scenario["run"]["seed"] + n) % 2**64}
         plan.seeds.append(f"{SEED} = {seed[SEED]}")
-        plan.asked[plan.seeds[-1]] = api.prepare(source, {**given, **seed}, peak=peak)
+        plan.asked[plan.seeds[-1]] = sources.prepare(source, {**given, **seed}, peak=peak)
     for key, value in numbers(scenario, keys):
         names = ["", ""]
         why = f"no other value is near {value}"
         for side, others in enumerate(near(value, by)):
             for other in others:
                 try:
-                    changed = api.prepare(source, {**given, key: other}, peak=peak)
+                    changed = sources.prepare(source, {**given, key: other}, peak=peak)
                 except UserError as error:
                     why = said_without_place(error)
                     continue

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from nic2core import api, engine
+from nic2core import api, engine, sources
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.comparison import Comparison
 from nic2core.describe.labels import name_cases
@@ -175,7 +175,7 @@ def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
 def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
     """The values of every key, as lists of JSON values."""
     found: dict[str, list[Any]] = {}
-    for key, given in api.keyed("vary", vary, "[2, 4]").items():
+    for key, given in sources.keyed("vary", vary, "[2, 4]").items():
         values: list[Any] = []
         # Text and tables can be iterated, but their characters and keys are no values.
         if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
@@ -199,7 +199,7 @@ def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
 
 
 def sweep(
-    source: api.Source,
+    source: sources.Source,
     vary: Mapping[str, Iterable[Any]],
     *,
     jobs: int = 1,
@@ -224,9 +224,9 @@ def sweep(
     engine has saved there before are not run again. What cannot be saved is warned of (`NotSaved`);
     `Sweep.save` of what is returned can save it elsewhere.
     """
-    api.keep_source(source, out)
+    sources.keep_source(source, out)
     values = _values(vary)
-    fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
+    fixed = sources.keyed("overrides", {} if overrides is None else overrides, "4")
     both = sorted(values.keys() & fixed.keys())
     if both:
         raise UserError(
@@ -234,7 +234,7 @@ def sweep(
         )
     settings = cases(values)
     # All points are checked before the first one runs, so a mistake in the last shows at once.
-    prepared = [api.prepare(source, _tables_first({**fixed, **s}), peak=peak) for s in settings]
+    prepared = [sources.prepare(source, _tables_first({**fixed, **s}), peak=peak) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     done = run_all(
@@ -267,7 +267,7 @@ def _tables_first(keys: Settings) -> Settings:
 
 
 def run_all(
-    prepared: Sequence[api.Prepared],
+    prepared: Sequence[sources.Prepared],
     names: Sequence[str],
     *,
     jobs: int = 1,
@@ -385,10 +385,10 @@ class _Kept:
 
 
 def _simulated(
-    prepared: api.Prepared,
+    prepared: sources.Prepared,
     name: str,
     watch: Watch,
-    simulate: Callable[[api.Prepared, str, Watch], Result],
+    simulate: Callable[[sources.Prepared, str, Watch], Result],
     *,
     skip_refused: bool,
 ) -> Result | Refusal:
@@ -403,7 +403,7 @@ def _simulated(
 
 
 def _saved(
-    out: Path, prepared: Sequence[api.Prepared], names: Sequence[str], *, peak: bool
+    out: Path, prepared: Sequence[sources.Prepared], names: Sequence[str], *, peak: bool
 ) -> dict[int, Result]:
     """The points that this engine has saved in a directory before, by their numbers now."""
     unreadable = (OSError, ValueError, KeyError, TypeError)

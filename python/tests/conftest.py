@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, api, engine
+from nic2core import Result, UserError, engine, sources
 from nic2core.command import cli
 
 if TYPE_CHECKING:
@@ -140,13 +140,13 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
     """An engine whose result tells which seed it ran with; it runs later points faster."""
     ran: list[int] = []
 
-    def prepare(_source: Any, overrides: Mapping[str, Any], **_: bool) -> api.Prepared:
+    def prepare(_source: Any, overrides: Mapping[str, Any], **_: bool) -> sources.Prepared:
         seed = int(overrides.get("run.seed", 1))
         if seed == 13:
             raise UserError("run.seed = 13: brings bad luck")
         scenario = dict(ddio.scenario)
         scenario["run"] = {**scenario["run"], "seed": seed}
-        return api.Prepared(json.dumps(scenario), {}, dict(overrides))
+        return sources.Prepared(json.dumps(scenario), {}, dict(overrides))
 
     def run(scenario_json: str, watch: engine.Watch, _origins: None) -> Results:
         seed = json.loads(scenario_json)["run"]["seed"]
@@ -156,6 +156,6 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
         ran.append(seed)
         return ddio.data.model_copy(update={"seed": seed})
 
-    monkeypatch.setattr(api, "prepare", prepare)
+    monkeypatch.setattr(sources, "prepare", prepare)
     monkeypatch.setattr(engine, "run", run)
     return ran

@@ -18,12 +18,13 @@ import numpy as np
 import pytest
 
 import nic2core
-from nic2core import UserError, api
-from nic2core.api import DoubtfulNumbers, WithoutEffect, prepare
+from nic2core import UserError, api, sources
+from nic2core.api import DoubtfulNumbers, WithoutEffect
 from nic2core.engine import Stopped, Watch
 from nic2core.rerun import run_changes
 from nic2core.results.models import Peak
 from nic2core.scenario.toml_text import toml_value
+from nic2core.sources import prepare
 
 if TYPE_CHECKING:
     from nic2core import Result, Scenario
@@ -53,8 +54,8 @@ def result(small: Scenario) -> Result:
 def test_another_machine_needs_the_file_of_the_scenario() -> None:
     base = {"machine.base": "skylake-6140"}
     with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario"):
-        api.prepare(api.load("explain-cpu"), base)
-    assert api.prepare("explain-cpu", base).scenario["machine"]["core"]["count"] == 18
+        sources.prepare(api.load("explain-cpu"), base)
+    assert sources.prepare("explain-cpu", base).scenario["machine"]["core"]["count"] == 18
 
 
 def test_only_what_is_public_is_listed() -> None:
@@ -349,12 +350,12 @@ def test_units_may_be_written_as_people_do(small: Scenario) -> None:
     changed.run.duration = "4 \u00b5s"
     overrides = {"run.warmup": "4 \u03bcs", "machine.nic.link": "25000 Mbit/s"}
     for source in (changed, small):
-        prepared = api.prepare(source, overrides).scenario
+        prepared = sources.prepare(source, overrides).scenario
         assert (prepared["run"]["warmup"], prepared["machine"]["nic"]["link"]) == (
             "4 us",
             "25 Gbps",
         )
-    assert api.prepare(changed).scenario["run"]["duration"] == "4 us"
+    assert sources.prepare(changed).scenario["run"]["duration"] == "4 us"
 
 
 @pytest.mark.parametrize("value", [nan, inf])
@@ -544,9 +545,9 @@ def test_a_capture_is_hashed_once_for_all_points(
 
 
 def test_a_shipped_scenario_is_found_by_its_name() -> None:
-    assert api.find("demo").resolve() == DEMO
-    assert api.find("demo.toml").resolve() == DEMO
-    assert api.find("elsewhere/demo.toml") == Path("elsewhere/demo.toml")
+    assert sources.find("demo").resolve() == DEMO
+    assert sources.find("demo.toml").resolve() == DEMO
+    assert sources.find("elsewhere/demo.toml") == Path("elsewhere/demo.toml")
 
 
 def test_a_missing_scenario_lists_those_that_are_shipped() -> None:
@@ -634,7 +635,7 @@ def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
 ) -> None:
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "mine.toml").touch()
-    monkeypatch.setattr(api, "SHIPPED", tmp_path)
+    monkeypatch.setattr(sources, "SHIPPED", tmp_path)
     with pytest.raises(UserError, match=re.escape(f"one in {tmp_path / 'scenarios'}: mine.")):
         nic2core.load("nosuch")
 
@@ -684,7 +685,7 @@ def test_settings_that_came_as_text_are_what_the_scenario_makes_of_them() -> Non
         "placement.policy": "ddio",
     }
     read = {"placement.io_ways": 4, "placement.sweeper": True, "tenants.0.cores.count": 8}
-    assert api.prepare("sweeper-kvs", given).settings == given | read
+    assert sources.prepare("sweeper-kvs", given).settings == given | read
 
 
 def test_a_directory_is_no_scenario_of_its_name(
@@ -692,13 +693,13 @@ def test_a_directory_is_no_scenario_of_its_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()
-    assert api.find("demo") == api.SHIPPED / "scenarios" / "demo.toml"
+    assert sources.find("demo") == sources.SHIPPED / "scenarios" / "demo.toml"
 
 
 def test_a_file_named_machines_is_no_folder_to_look_in(tmp_path: Path) -> None:
     scenario = tmp_path / "scenarios" / "s.toml"
     scenario.parent.mkdir()
-    shutil.copyfile(str(nic2core.api.find("explain-cpu")), scenario)
+    shutil.copyfile(str(nic2core.sources.find("explain-cpu")), scenario)
     (tmp_path / "machines").write_text("notes")
     (scenario.parent / "machines").write_text("notes")
     assert prepare(scenario).scenario["machine"]["core"]["count"] > 0

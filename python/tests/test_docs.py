@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from nic2core import api
+from nic2core import sources
 from nic2core.command import cli, options
 from nic2core.sweeps import cases
 
@@ -43,7 +43,7 @@ def test_a_scenario_of_the_documentation_is_accepted(page: str, tmp_path: Path) 
     shown = _shown(ROOT / page, tmp_path)
     assert shown
     for scenario in shown:
-        api.prepare(scenario)
+        sources.prepare(scenario)
 
 
 def _commands(text: str) -> list[list[str]]:
@@ -79,8 +79,8 @@ def test_a_command_of_the_documentation_is_accepted(page: Path, tmp_path: Path) 
         assert parsed.params, "the options are known"
         name = Path(words[1]).stem
         own = shown[0] if name == OWN else ROOT / words[1]
-        source = own if own.is_file() else api.find(name)
+        source = own if own.is_file() else sources.find(name)
         fixed = options.overrides(_given(words, "--set"), None)
         varied = options.pairs(_given(words, "--vary"), "--vary", "queues.burst=1,2")
         for case in cases(options.values(varied)):
-            api.prepare(source, {**fixed, **case})
+            sources.prepare(source, {**fixed, **case})

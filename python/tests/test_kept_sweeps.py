@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import NotSaved, Result, Sweep, UserError, api, engine, sweep
+from nic2core import NotSaved, Result, Sweep, UserError, api, engine, sources, sweep
 from nic2core.scenario.capture import capture_digest
 from nic2core.sweeps import _tables_first
 
@@ -139,8 +139,8 @@ def test_the_capture_of_a_result_is_the_one_that_was_replayed(
         return ddio.data
 
     monkeypatch.setattr(engine, "run", changes)
-    prepared = api.prepare("explain-link")
-    monkeypatch.setattr(api.Prepared, "scenario", property(lambda _: scenario))
+    prepared = sources.prepare("explain-link")
+    monkeypatch.setattr(sources.Prepared, "scenario", property(lambda _: scenario))
     result = api.run_prepared(prepared, "label", engine.Watch())
     assert before is not None
     assert result.capture == before

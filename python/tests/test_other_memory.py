@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import nic2core
-from nic2core import api
+from nic2core import api, sources
 
 SHORT = {"run.warmup": "1 us", "run.duration": "1 us", "run.sample": "1 us"}
 SOURCES = [lambda: "sweeper-kvs", lambda: nic2core.load("sweeper-kvs")]
 
 
-def _told(source: api.Source, overrides: dict[str, Any]) -> list[str]:
+def _told(source: sources.Source, overrides: dict[str, Any]) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore", api.DoubtfulNumbers)
         warnings.simplefilter("always", api.WithoutEffect)
@@ -26,7 +26,7 @@ def _told(source: api.Source, overrides: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("source", SOURCES)
 def test_timings_that_another_standard_drops_are_told(source: Any) -> None:
     sets = {"machine.dram.timings.faw": 40, "machine.dram.standard": "DDR4-2933"}
-    timings = api.prepare(source(), sets).scenario["machine"]["dram"]["timings"]
+    timings = sources.prepare(source(), sets).scenario["machine"]["dram"]["timings"]
     assert {key for key, clocks in timings.items() if clocks is not None} == {"faw"}
     told = (
         "machine.dram.timings of DDR4-3200AA are dropped (ccd_l, ccd_l_wr, ras, rc, rfc, rrd_l, "
@@ -38,7 +38,7 @@ def test_timings_that_another_standard_drops_are_told(source: Any) -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_timings_of_the_same_standard_stay(source: Any) -> None:
     sets = {"machine.dram.standard": "DDR4-3200AA", "machine.dram.timings.faw": 40}
-    timings = api.prepare(source(), sets).scenario["machine"]["dram"]["timings"]
+    timings = sources.prepare(source(), sets).scenario["machine"]["dram"]["timings"]
     assert (timings["faw"], timings["rfc"]) == (40, 560)
     assert _told(source(), sets) == []
 
@@ -48,7 +48,7 @@ def test_a_standard_assigned_in_python_drops_them_too(overrides: dict[str, Any])
     scenario = nic2core.load("sweeper-kvs")
     scenario.machine.dram.standard = "DDR4-2933" if not overrides else "DDR4-2400"
     scenario.machine.dram.timings.faw = 40
-    prepared = api.prepare(scenario, overrides)
+    prepared = sources.prepare(scenario, overrides)
     dram = prepared.scenario["machine"]["dram"]
     assert dram["standard"] == "DDR4-2933"
     own = {key: clocks for key, clocks in dram["timings"].items() if clocks is not None}
@@ -60,14 +60,14 @@ def test_a_standard_assigned_in_python_drops_them_too(overrides: dict[str, Any])
 def test_the_standard_of_the_file_set_again_keeps_its_timings() -> None:
     scenario = nic2core.load("sweeper-kvs")
     scenario.machine.dram.standard = "DDR4-2933"
-    prepared = api.prepare(scenario, {"machine.dram.standard": "DDR4-3200AA"})
+    prepared = sources.prepare(scenario, {"machine.dram.standard": "DDR4-3200AA"})
     assert prepared.scenario["machine"]["dram"]["timings"]["rfc"] == 560
     assert prepared.dropped == ""
 
 
 def test_a_file_that_needs_what_is_set_tells_nothing(tmp_path: Path) -> None:
-    text = Path(str(api.find("explain-cpu"))).read_text()
+    text = Path(str(sources.find("explain-cpu"))).read_text()
     scenario = tmp_path / "s.toml"
     scenario.write_text(text.replace("seed = 1", "seed = 0.5"))
     sets = {"run.seed": 1, "machine.dram.standard": "DDR4-2933"}
-    assert api.prepare(scenario, sets).dropped == ""
+    assert sources.prepare(scenario, sets).dropped == ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import api
+from nic2core import sources
 from nic2core.describe.scenario_keys import LONGEST, Difference, differing, first
 from nic2core.results.models import Peak
 
@@ -90,7 +90,7 @@ def test_a_table_of_another_kind_is_told_by_its_kind(keys: Keys) -> None:
 
 def test_of_another_kind_what_its_kind_does_not_say_is_told(ddio: Result) -> None:
     runs = [
-        replace(ddio, scenario=api.prepare("host-congestion", sets).scenario)
+        replace(ddio, scenario=sources.prepare("host-congestion", sets).scenario)
         for sets in ({}, {"traffic.control": {"kind": "dctcp", "gain": 0.5}})
     ]
     told = {d.key.removeprefix("traffic.control."): d.values for d in differing(runs)}

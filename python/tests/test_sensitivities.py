@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from nic2core import Sensitivity, Stopped, Sweep, UserError, api, engine, load, sensitivity
+from nic2core import Sensitivity, Stopped, Sweep, UserError, engine, load, sensitivity, sources
 from nic2core.effects import Change, Effect
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
@@ -92,7 +92,7 @@ def test_quantities_are_scaled_to_what_can_be_written(value: str, share: float, 
 def test_every_share_gives_values_that_a_scenario_can_have(by: float) -> None:
     for key, value in (("machine.pcie.latency", "195 ns"), ("machine.core.frequency", "3 GHz")):
         for changed, *_ in near(value, by):
-            api.prepare("ddio-bench", {key: changed})
+            sources.prepare("ddio-bench", {key: changed})
 
 
 def test_what_has_no_other_value_that_near_is_halved_and_doubled() -> None:
@@ -100,7 +100,7 @@ def test_what_has_no_other_value_that_near_is_halved_and_doubled() -> None:
     assert near(16, 0.2) == ([13, 8], [19, 32])
     assert near("16 B", 0.01) == (["8 B"], ["32 B"])
     assert near(0, 0.2) == ([-1], [1])
-    found = dict(numbers(api.prepare("ddio-bench").scenario, ["machine.l2", "machine.pcie"]))
+    found = dict(numbers(sources.prepare("ddio-bench").scenario, ["machine.l2", "machine.pcie"]))
     assert found["machine.l2.size"] == "1 MiB"
     assert found["machine.pcie.lanes"] == 16
 
@@ -131,7 +131,7 @@ def test_where_a_core_limits_its_instructions_matter_and_the_buffer_does_not(
 
 
 def test_every_number_is_changed_or_it_is_told_why_not(found: Sensitivity, scenario: Path) -> None:
-    core = api.prepare(scenario).scenario["machine"]["core"]
+    core = sources.prepare(scenario).scenario["machine"]["core"]
     told = {effect.key for effect in found.effects} | {*found.without_effect}
     told |= {*found.refused}
     assert told >= {f"machine.core.{key}" for key in core}

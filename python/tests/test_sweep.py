@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nic2core import ModelError, Sweep, UserError, api, engine, load, run, sweep
+from nic2core import ModelError, Sweep, UserError, api, engine, load, run, sources, sweep
 from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweeps import cases
@@ -260,7 +260,7 @@ def test_only_the_same_engine_and_question_are_reused(
     # A run answers no search for a peak.
     searched: list[str] = []
 
-    def search(_prepared: api.Prepared, name: str, _watch: engine.Watch) -> Result:
+    def search(_prepared: sources.Prepared, name: str, _watch: engine.Watch) -> Result:
         searched.append(name)
         return ddio
 

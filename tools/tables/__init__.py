@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nic2core import api
+from nic2core import sources
 from nic2core.sweeps import run_all
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ class Table:
     settings: Settings = field(default_factory=dict)
     seeds: int = 1
 
-    def prepared(self) -> list[api.Prepared]:
+    def prepared(self) -> list[sources.Prepared]:
         """What is run, column by column."""
         return [
-            api.prepare(self.scenario, {**self.settings, **column, "run.seed": seed})
+            sources.prepare(self.scenario, {**self.settings, **column, "run.seed": seed})
             for column in self.columns.values()
             for seed in self._seeds
         ]

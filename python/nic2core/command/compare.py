@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nic2core import api
+from nic2core import sources
 from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
@@ -119,5 +119,5 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
 
 def _is_scenario(source: str) -> bool:
     """Whether this names a scenario, and no directory with results."""
-    found = api.find(source)
+    found = sources.find(source)
     return found.suffix == ".toml" and found.exists() and not Path(source).is_dir()
