@@ -83,7 +83,9 @@ class Runner:
                 # Otherwise the pool would wait for the running points to finish.
                 for worker in multiprocessing.active_children():
                     worker.terminate()
-                pool.shutdown(wait=False, cancel_futures=True)
+                # With the pool's thread: one that ends while Python exits can fail in Python's
+                # own code.
+                pool.shutdown(cancel_futures=True)
                 done = len(outcome.finished), len(points)
                 if isinstance(error, KeyboardInterrupt):
                     raise Interrupted(*done) from None
