@@ -39,10 +39,10 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     # Nothing that a name says already, or that those of a name share.
     policies = [scenario(policy) for policy in ("ddio", "ddio-l2", "ddio-l2")]
     packets = [{"placement.policy": "ddio"}] + [
-        {"placement.policy": "ddio-l2", "placement.l2_packets": n} for n in ("1", "8")
+        {"placement.policy": "ddio-l2", "placement.ddio_l2.packets": n} for n in ("1", "8")
     ]
     assert name_cases(policies, packets) == [
-        "DDIO, 2 ways", "DDIO L2, 2 ways, l2_packets=1", "DDIO L2, 2 ways, l2_packets=8",
+        "DDIO, 2 ways", "DDIO L2, 2 ways, packets=1", "DDIO L2, 2 ways, packets=8",
     ]  # fmt: skip
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]

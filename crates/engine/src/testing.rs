@@ -8,7 +8,7 @@ use crate::config::Scenario;
 use crate::config::machine::Machine;
 use crate::host::Host;
 use crate::memory::dram::Dram;
-use crate::memory::placement::config::{Placement, Policy};
+use crate::memory::placement::registry::{Placement, Policy};
 use crate::memory::system::Memory;
 use crate::stats::results::Results;
 use crate::time::Ps;

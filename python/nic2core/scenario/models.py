@@ -938,12 +938,31 @@ class DmaBench(Model):
 Policy: TypeAlias = Literal["dma", "ddio", "ddio-headers", "ddio-l2", "ideal-ddio"]
 """A placement policy for DMA writes of the NIC. `dma`: To memory; cached copies are invalidated.
 `ddio`: To the LLC: updated in place if the LLC holds the line in any way, otherwise allocated in
-the I/O ways. `ddio-headers`: The first line of each packet (its headers), descriptors and
+the I/O ways. `ddio-headers`: The first lines of each packet (its headers), descriptors and
 completions as `ddio`; the other lines of packets as `dma`. `ddio-l2`: As `ddio`; lines of packets
-also go up into the L2 of the core that will read them, unless `l2_packets` packets wait for it.
+also go up into the L2 of the core that will read them, unless many packets wait for it.
 `ideal-ddio`: To a separate, infinite cache: received packets never take part in the LLC or in
 memory traffic (Sweeper paper, section III).
 """
+
+
+class DdioHeadersKeys(Model):
+    """What only `ddio-headers` reads."""
+
+    lines: UInt32 = 1
+    """How many lines of a packet, from its first, go the way of DDIO. Headers of Ethernet, IPv4 and
+    UDP have 42 B, with TCP and its timestamps 66.
+    """
+
+
+class DdioL2Keys(Model):
+    """What only `ddio-l2` reads."""
+
+    packets: UInt32 = 64
+    """A packet goes up to the core's L2 while fewer packets than this wait for the core in its
+    queue. By default two bursts of the 32 packets that DPDK's examples take at a time: one that the
+    core works on, one that waits.
+    """
 
 
 class Placement(Model):
@@ -956,14 +975,14 @@ class Placement(Model):
     `ideal-ddio` may allocate data other than packets; they are the lowest-numbered ways. No effect
     with `dma`.
     """
-    l2_packets: UInt32 = 64
-    """With `ddio-l2`: a packet goes up to the core's L2 while fewer packets than this wait for the
-    core in its queue. Only `ddio-l2` reads it.
-    """
     sweeper: bool = False
     """Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
     transmit work-queue entries).
     """
+    ddio_headers: DdioHeadersKeys = Field(default_factory=DdioHeadersKeys)
+    """What only `policy = "ddio-headers"` reads."""
+    ddio_l2: DdioL2Keys = Field(default_factory=DdioL2Keys)
+    """What only `policy = "ddio-l2"` reads."""
 
 
 MemoryNode: TypeAlias = Literal["local", "remote"]

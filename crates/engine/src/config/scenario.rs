@@ -7,7 +7,7 @@ use super::machine::Machine;
 use crate::apps::AppConfig;
 use crate::check::Check;
 use crate::memory::line::MemoryNode;
-use crate::memory::placement::config::Placement;
+use crate::memory::placement::registry::Placement;
 use crate::nic::config::Queues;
 use crate::nic::dma_bench::DmaBench;
 use crate::units::{Duration, Share};

@@ -10,7 +10,7 @@ use crate::iommu::config::{IommuConfig, Mode, PageSize};
 use crate::memory::config::{Inclusion, Prefetch, SetIndex};
 use crate::memory::dram::Refresh;
 use crate::memory::line::MemoryNode;
-use crate::memory::placement::config::Policy;
+use crate::memory::placement::registry::Policy;
 use crate::nic::dma_bench::Direction;
 use crate::transport::control::ControlConfig;
 use crate::wire::config::TrafficConfig;
@@ -286,17 +286,13 @@ impl Found<'_> {
             let because = "packets go to the memory of the other socket (queues.memory)";
             self.add(writes && !self.writes_to_llc(), "placement", &["io_ways"], because);
         }
-        if placement.policy == Policy::DdioL2 {
-            let because = "no packets go to the LLC";
-            let packets = self.queues > 0 && self.writes_to_llc();
-            self.add(self.dma() && !packets, "placement", &["l2_packets"], because);
-        } else {
-            let because = "only placement.policy = \"ddio-l2\" reads it";
-            self.add(self.dma(), "placement", &["l2_packets"], because);
+        let packets = self.queues > 0 && self.writes_to_llc();
+        for (table, because) in placement.idle_tables(packets) {
+            self.add(true, "placement", &[table], because);
         }
         let bench = self.bench_reads || self.bench_writes;
         self.add(bench, "placement", &["sweeper"], NO_PACKETS);
-        let keys = ["policy", "io_ways", "sweeper", "l2_packets"];
+        let keys = ["policy", "io_ways", "sweeper"];
         self.add(!self.dma(), "placement", &keys, NO_DMA);
         if self.queues == 0 {
             let because = "no core receives packets";

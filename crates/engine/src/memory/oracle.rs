@@ -18,7 +18,7 @@ use super::private::Found;
 use super::shadow::Shadow;
 use crate::config::machine::Machine;
 use crate::memory::config::{Inclusion, IoLines, Replacement};
-use crate::memory::placement::config::Policy;
+use crate::memory::placement::registry::Policy;
 use crate::memory::placement::{DmaWrite, Placer, Reader, Written};
 use crate::testing::{every, machine, placement};
 

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::core::op::{Op, Ops};
     use crate::memory::config::Inclusion;
-    use crate::memory::placement::config::Policy;
+    use crate::memory::placement::registry::Policy;
     use crate::memory::placement::{DmaWrite, Placer};
     use crate::testing::{machine, placement};
 

@@ -8,7 +8,7 @@ use super::dram::Dram;
 use super::hand_overs::HandOvers;
 use super::line::{Line, LineKind, node_of};
 use super::owners::Owners;
-use super::placement::config::Placement;
+use super::placement::registry::Placement;
 use super::placement::{DmaWrite, Placer, Written};
 use super::prefetch::Prefetcher;
 use super::prefetched::Prefetched;

@@ -84,9 +84,9 @@ fn what_no_type_holds_is_told_what_can_be_simulated() {
 #[test]
 fn a_value_in_place_of_a_table_is_told_its_keys() {
     assert_eq!(
-        load_text(KVS, BOX, &["placement=ddio"]).unwrap_err(),
-        "--set placement=ddio: placement = \"ddio\" has the wrong type; allowed: a table of \
-         placement.policy, placement.io_ways, placement.l2_packets, placement.sweeper."
+        load_text(KVS, BOX, &["run=5"]).unwrap_err(),
+        "--set run=5: run = 5 has the wrong type; allowed: a table of \
+         run.seed, run.warmup, run.duration, run.sample."
     );
 }
 
@@ -244,10 +244,10 @@ fn a_refused_machine_is_not_recommended_and_each_folder_is_named_once() {
 #[test]
 fn an_unknown_key_suggests_the_one_that_was_meant() {
     refused(
-        &with("io_ways = 2", "ioways = 2"),
-        "ioways",
-        "placement.ioways = 2 is not a known key; allowed: policy, \
-         io_ways, l2_packets, sweeper; did you mean io_ways?",
+        &with("[run]", "[run]\nwarmpu = 2"),
+        "warmpu",
+        "run.warmpu = 2 is not a known key; allowed: seed, \
+         warmup, duration, sample; did you mean warmup?",
     );
 }
 

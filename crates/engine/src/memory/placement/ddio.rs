@@ -7,7 +7,6 @@
 //! ddio-bench data agree: with all 11 ways 100 % of the writes hit, although the core has modified the
 //! first line of every packet and so holds the only copy.
 
-use super::config::Placement;
 use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
 use crate::memory::tags::State;
@@ -16,7 +15,9 @@ use crate::memory::tags::State;
 pub(crate) struct Ddio;
 
 impl Place for Ddio {
-    fn new(_config: &Placement) -> Ddio {
+    type Keys = ();
+
+    fn new((): &()) -> Ddio {
         Ddio
     }
 

@@ -3,13 +3,31 @@
 //! which data is first steered to the LLC and from there to the L2.
 //!
 //! Packets of a long queue would displace one another from the L2 before the core has read them. IDIO therefore
-//! stops while an L2 writes much back; here a packet stays in the LLC while `l2_packets` others wait for the core.
+//! stops while an L2 writes much back; here a packet stays in the LLC while `packets` others wait for the core.
 
-use super::config::Placement;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::ddio::Ddio;
 use super::{DmaWrite, Place, Written};
+use crate::check::Check;
 use crate::memory::caches::Caches;
 use crate::memory::line::LineKind;
+
+/// What only `ddio-l2` reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DdioL2Keys {
+    /// A packet goes up to the core's L2 while fewer packets than this wait for the core in its queue. By default two
+    /// bursts of the 32 packets that DPDK's examples take at a time: one that the core works on, one that waits.
+    pub packets: u32,
+}
+
+impl Default for DdioL2Keys {
+    fn default() -> DdioL2Keys {
+        DdioL2Keys { packets: 64 }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct DdioL2 {
@@ -17,8 +35,14 @@ pub(crate) struct DdioL2 {
 }
 
 impl Place for DdioL2 {
-    fn new(config: &Placement) -> DdioL2 {
-        DdioL2 { packets: config.l2_packets }
+    type Keys = DdioL2Keys;
+
+    fn check(keys: &DdioL2Keys, check: &mut Check) {
+        check.at_least_one("packets", keys.packets);
+    }
+
+    fn new(keys: &DdioL2Keys) -> DdioL2 {
+        DdioL2 { packets: keys.packets }
     }
 
     #[inline(never)]

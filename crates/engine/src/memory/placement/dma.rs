@@ -1,6 +1,5 @@
 //! Conventional DMA: to memory, and every cached copy is invalidated (Sweeper paper, section II-A).
 
-use super::config::Placement;
 use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
 use crate::memory::traffic::{Agent, Cause};
@@ -9,7 +8,9 @@ use crate::memory::traffic::{Agent, Cause};
 pub(crate) struct Dma;
 
 impl Place for Dma {
-    fn new(_config: &Placement) -> Dma {
+    type Keys = ();
+
+    fn new((): &()) -> Dma {
         Dma
     }
 

@@ -2,7 +2,6 @@
 //! hierarchy and cause no memory traffic (Sweeper paper, section III). Everything else that the NIC
 //! writes is placed as with DDIO.
 
-use super::config::Placement;
 use super::ddio::Ddio;
 use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
@@ -12,7 +11,9 @@ use crate::memory::line::LineKind;
 pub(crate) struct IdealDdio;
 
 impl Place for IdealDdio {
-    fn new(_config: &Placement) -> IdealDdio {
+    type Keys = ();
+
+    fn new((): &()) -> IdealDdio {
         IdealDdio
     }
 

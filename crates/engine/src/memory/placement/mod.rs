@@ -2,16 +2,17 @@
 //!
 //! The worked example of ARCHITECTURE.md adds one, step by step.
 
-pub mod config;
 mod ddio;
-mod ddio_headers;
-mod ddio_l2;
+pub mod ddio_headers;
+pub mod ddio_l2;
 mod dma;
 mod ideal_ddio;
+pub mod registry;
 
-use self::config::{Placement, Policy};
+pub(crate) use self::registry::Placer;
 use super::caches::Caches;
 use super::line::{Line, LineKind};
+use crate::check::Check;
 
 /// A DMA write of one line.
 #[derive(Clone, Copy, Debug)]
@@ -71,70 +72,24 @@ pub(crate) enum Written {
 /// Into a core's L2 it puts only data that the core cannot see yet, as that of packets before their completion: a core
 /// whose access waits for a miss register does not look up again whether the line has come unrequested.
 ///
-/// A policy has its keys in [`Placement`], and may keep a state from write to write. It sees the caches with the states
+/// A policy may keep a state from write to write. It sees the caches with the states
 /// of their lines, `io_ways`, and what [`DmaWrite`] has. It does not see whether a core has read a line: with
 /// `llc.io_lines = "stay"` the line remains dirty and marked as written by I/O.
 pub(crate) trait Place {
-    fn new(config: &Placement) -> Self;
+    /// What only this policy reads: a table of `placement`, or `()`.
+    type Keys;
+
+    /// Whether its keys decide about packets alone, and so nothing where none go to the LLC.
+    const KEYS_OF_PACKETS: bool = true;
+
+    /// Reports keys that cannot be simulated.
+    fn check(_keys: &Self::Keys, _check: &mut Check) {}
+
+    fn new(keys: &Self::Keys) -> Self;
 
     fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written;
 
     fn keeps_aside(_kind: LineKind) -> bool {
         false
     }
-}
-
-macro_rules! policies {
-    ($($name:ident => $policy:ty),* $(,)?) => {
-        impl Policy {
-            #[inline]
-            pub(crate) fn keeps_aside(self, kind: LineKind) -> bool {
-                match self {
-                    $(Policy::$name => <$policy as Place>::keeps_aside(kind),)*
-                }
-            }
-        }
-
-        /// The policy in force, with its state.
-        #[derive(Clone, Debug)]
-        pub(crate) enum Placer {
-            $($name($policy),)*
-        }
-
-        impl Placer {
-            /// Conventional DMA, which has no keys.
-            pub(crate) const DMA: Placer = Placer::Dma(dma::Dma);
-
-            pub(crate) fn new(config: &Placement) -> Placer {
-                match config.policy {
-                    $(Policy::$name => Placer::$name(<$policy as Place>::new(config)),)*
-                }
-            }
-
-            #[inline]
-            pub(crate) fn keeps_aside(&self, kind: LineKind) -> bool {
-                match self {
-                    $(Placer::$name(_) => <$policy as Place>::keeps_aside(kind),)*
-                }
-            }
-
-            #[inline]
-            pub(crate) fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written {
-                // From here on the newest value of the line is that of the device.
-                #[cfg(test)]
-                caches.shadowed(|shadow| shadow.store(write.line));
-                match self {
-                    $(Placer::$name(policy) => policy.write(caches, write),)*
-                }
-            }
-        }
-    };
-}
-
-policies! {
-    Dma => dma::Dma,
-    Ddio => ddio::Ddio,
-    DdioHeaders => ddio_headers::DdioHeaders,
-    DdioL2 => ddio_l2::DdioL2,
-    IdealDdio => ideal_ddio::IdealDdio,
 }
