@@ -44,9 +44,7 @@ def test_defaults_of_the_models_are_those_of_rust() -> None:
 
 def test_a_model_refuses_unknown_keys_at_once_and_units_when_it_is_made() -> None:
     scenario = load()
-    refused = (
-        r"Run has no key `sead`; allowed: seed, warmup, duration, sample; did you mean seed\?"
-    )
+    refused = r"Run has no key `sead`; allowed: seed, warmup, duration, sample; did you mean seed\?"
     with pytest.raises(UserError, match=refused):
         scenario.run.sead = 2  # type: ignore[attr-defined]
     with pytest.raises(ValidationError, match="pattern"):
