@@ -139,9 +139,8 @@ impl Host {
         }
         let at = self.interconnect.request(at, requests);
         self.events.push(at, Event::Read { read });
-        if let (Some(recording), For::Transmit { packet, from: 0, .. }) =
-            (&mut self.recording, purpose)
-        {
+        // Those of the last read of a frame count.
+        if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, purpose) {
             recording.pass(packet, &[(Point::ReadSent, started), (Point::ReadAtMemory, at)]);
         }
     }

@@ -136,12 +136,18 @@ impl Host {
         }
     }
 
-    fn record_translated(&mut self, now: Ps, event: Event) {
+    pub(super) fn record_translated(&mut self, now: Ps, event: Event) {
         let Some(recording) = &mut self.recording else { return };
         match event {
             Event::Write { packet, .. } => recording.pass(packet, &[(Point::Translated, now)]),
             Event::Complete { queue, packets } => {
-                let written = self.queues[queue as usize].rx.uncompleted().take(packets as usize);
+                // Completions before this one may be held back by the LLC.
+                let before = self.held_back.iter().map(|held| match *held {
+                    Event::Complete { queue: of, packets } if of == queue => packets as usize,
+                    _ => 0,
+                });
+                let uncompleted = self.queues[queue as usize].rx.uncompleted();
+                let written = uncompleted.skip(before.sum()).take(packets as usize);
                 recording.pass_all(written, &[(Point::CompletionTranslated, now)]);
             }
             Event::Read { read } => {

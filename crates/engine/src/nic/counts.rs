@@ -57,7 +57,7 @@ pub(crate) struct TransmitCounts {
     pub(crate) unread: Occupancy,
     /// Reads of descriptors alone, without packet data.
     pub(crate) fetches: Fetches,
-    /// Whether the NIC is reading descriptors or has yet to request data of those last read.
+    /// Whether the NIC wants to read descriptors, is reading them, or has yet to request data of those last read.
     pub(crate) turn: Occupancy,
 }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::Point;
 use crate::config::Scenario;
-use crate::host::Host;
+use crate::host::{Event, Host};
 use crate::stats::results::Results;
 use crate::stats::timeline::{Timeline, TimelineConfig};
 use crate::testing::{forwarder, iommu_json, pcie_json, run};
@@ -139,6 +140,54 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
     ] {
         assert!(steps.contains(step), "no packet has `{step}`; got {steps:?}");
     }
+}
+
+/// How long packets take for a step on average, those that do not have it included.
+fn mean(timeline: &Timeline, step: &str) -> Ps {
+    let slices = timeline.packets.iter().flat_map(|p| &p.slices);
+    let all: u64 = slices.filter(|s| s.step == step).map(|s| s.end_ps - s.begin_ps).sum();
+    Ps(all / timeline.packets.len() as u64)
+}
+
+/// Each of the two reads of a frame takes all credits.
+#[test]
+fn what_a_later_read_of_a_frame_waits_for_is_not_taken_for_memory() {
+    let with = |credits: u32| {
+        let scenario = forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/read_credits", json!(credits)),
+            ("/traffic/rate", json!("0.2 Mpps")),
+        ]);
+        recorded(&scenario, ALL).1
+    };
+    let (few, enough) = (with(8), with(64));
+    assert_eq!(mean(&enough, "read credits"), Ps::ZERO);
+    // The second read begins when the first has come back: both ways of PCIe at least.
+    let round_trip = mean(&enough, "PCIe, read request").0 + mean(&enough, "PCIe, read data").0;
+    assert!(mean(&few, "read credits").0 >= round_trip, "{:?}", mean(&few, "read credits"));
+    let memory = [&few, &enough].map(|timeline| mean(timeline, "memory read"));
+    assert!(memory[0] <= memory[1], "{memory:?}");
+}
+
+#[test]
+fn a_translation_is_that_of_its_completion_though_the_llc_holds_one_before_it_back() {
+    let pcie = ("/machine/pcie", pcie_json());
+    let mut host =
+        Host::new(&forwarder(&[pcie, ("/traffic/rate", json!("20 Mpps"))]), None).unwrap();
+    host.record_timeline(ALL);
+    let written = |host: &Host| host.queues[0].rx.uncompleted().copied().collect::<Vec<u32>>();
+    while written(&host).len() < 2 {
+        host.run_until(host.now() + Ps::from_ns(1));
+    }
+    let packets = written(&host);
+    let (now, completion) = (host.now(), Event::Complete { queue: 0, packets: 1 });
+    host.held_back.push_back(completion);
+    host.record_translated(now, completion);
+    let recorder = host.recording.as_mut().unwrap();
+    let translated =
+        |packet: &u32| recorder.followed(*packet).unwrap().way.passed(Point::CompletionTranslated);
+    let stamps: Vec<Ps> = packets[..2].iter().map(translated).collect();
+    assert_eq!(stamps, [Ps::ZERO, now]);
 }
 
 /// Of two consecutive packets, the first may be in memory and the second in the LLC.

@@ -41,11 +41,11 @@ pub(in crate::host) enum Point {
     Doorbell,
     /// The NIC has read its transmit descriptor, if it reads descriptors separately from the data.
     Descriptor,
-    /// The NIC sends the read requests for it.
+    /// The NIC sends the last of the read requests for it.
     ReadSent,
-    /// The requests are at the I/O controller.
+    /// The last of them is at the I/O controller.
     ReadAtMemory,
-    /// They are translated.
+    /// The last of them that waited for a translation is translated.
     ReadTranslated,
     /// The LLC has taken the last of them that was held back.
     ReadTaken,
@@ -100,6 +100,12 @@ pub(super) struct Way {
 impl Way {
     pub(super) fn pass(&mut self, point: Point, at: Ps) {
         self.stamps[point as usize] = at;
+    }
+
+    /// When it has passed a point; zero if it has not.
+    #[cfg(test)]
+    pub(super) fn passed(&self, point: Point) -> Ps {
+        self.stamps[point as usize]
     }
 
     /// The NIC turns to the packet, perhaps not for the first time.

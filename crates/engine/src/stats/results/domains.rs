@@ -78,8 +78,8 @@ pub struct QueueResults {
     pub tx_fetches: u64,
     /// Total time that these reads took, ps.
     pub tx_fetching_ps: u64,
-    /// Time from the start of each such read until the NIC had requested all the data of its
-    /// packets, ps. Only then does the next read start.
+    /// Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it had requested all
+    /// the data of its packets, ps. Only then does it want the next.
     pub tx_turn_ps: u64,
 }
 
