@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Final, final
 
 __all__ = [
+    "PEAK_MIN_PACKETS",
     "PEAK_RESOLUTION_PERCENT",
     "PEAK_SETTLE_DIVISOR",
     "WIRE_OVERHEAD_BYTES",
@@ -27,6 +28,8 @@ __all__ = [
     "without_effect",
 ]
 
+PEAK_MIN_PACKETS: Final[int]
+"""The fewest packets that a rate may bring in the measured time of a peak search."""
 PEAK_RESOLUTION_PERCENT: Final[int]
 """Width of the bracket at the end of a peak search, percent of the rate."""
 PEAK_SETTLE_DIVISOR: Final[int]

@@ -44,11 +44,14 @@ class WithoutEffect(UserWarning):
 def warn_of_keys_without_effect(runs: Sequence[sources.Prepared], *, peak: bool = False) -> None:
     """Warn of overridden keys that have no effect in any of these runs.
 
-    Also warn of DRAM timings that were dropped because the memory standard changed.
+    Also warn of DRAM timings that were dropped because the memory standard changed. A saved run
+    that this one goes on from has warned of its own keys.
     """
     for text in dict.fromkeys(run.dropped for run in runs if run.dropped):
         warnings.warn(text, WithoutEffect, stacklevel=3)
     for key in runs[0].settings if runs else ():
+        if key in runs[0].of_result:
+            continue
         because = [run.without_effect.get(key) for run in runs]
         if not peak and key.partition(".")[0] == "slo":
             because = ["only a peak search keeps an objective"]

@@ -13,7 +13,7 @@ from nic2core.describe.verdict import verdict
 from nic2core.draw.drawn import Drawn
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.run_record import Record
-from nic2core.words import sentence, three
+from nic2core.words import rate_to_set, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Result(Record, Drawn):
                 f"record_again: {self.label!r} is the peak of a search, whose scenario alone does "
                 "not run at this rate; expected the result of a run. nic2core.record(SCENARIO, "
                 '{"traffic.rate": "..."}) follows packets at the rate that you give, such as the '
-                f"{three(self.peak.peak_mpps)} Mpps of the peak."
+                f"{rate_to_set(self.peak, self.scenario['traffic'])} of the peak."
             )
         self.check_capture()
         return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, nan
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -288,7 +289,7 @@ class Record:
         if file.suffix == ".toml":
             raise UserError(
                 f"{file} is a scenario, not a result. Run it with "
-                f"`nic2core run {file} --out DIR`, then name DIR."
+                f"`nic2core run {quote(str(file))} --out DIR`, then name DIR."
             )
         if is_capture(file):
             raise UserError(f"{file} is a capture, not a result. {A_RESULT}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
 from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
 from nic2core.scenario.toml_text import as_sets, given, plain
-from nic2core.words import three
+from nic2core.words import rate_to_set
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -46,6 +47,8 @@ class Prepared:
     """The keys that were changed for this run, with their values."""
     without_effect: dict[str, str] = field(default_factory=dict)
     """The keys of `settings` that have no effect in this scenario, and why."""
+    of_result: frozenset[str] = frozenset()
+    """The keys of `settings` that the saved run had set from which this one goes on."""
     name: str = ""
     """The name of the scenario file without its extension; empty if there is no file."""
     dropped: str = ""
@@ -179,7 +182,7 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     beside_folder = normpath(path.parent / ".." / "machines")
     folders = [beside_folder, "machines", SHIPPED / "machines"]
     text, origins = _core.load_scenario(path, sets, folders)
-    read = replace(_prepared(text, origins, _as_they_are(text, overrides)), name=path.stem)
+    read = replace(_prepared(text, origins, _as_they_are(text, overrides)), name=_name(path))
     if STANDARD not in overrides:
         return read
     machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
@@ -188,6 +191,11 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
         before, _ = _core.load_scenario(path, machine, folders)
         return replace(read, dropped=dropped(json.loads(before), read.scenario))
     return read
+
+
+def _name(file: Path) -> str:
+    """The name of a scenario file, with what is no UTF-8 replaced, so that it can be written."""
+    return os.fsencode(file.stem).decode("utf-8", "replace")
 
 
 def _holds_results(path: Path) -> bool:
@@ -204,9 +212,10 @@ def _again(path: Path, overrides: dict[str, Any], *, peak: bool) -> Prepared:
         raise UserError(
             f"{path} is the peak of a search, whose scenario alone does not run at this rate; "
             "expected a search (`nic2core peak`, or --peak), or a rate, such as traffic.rate = "
-            f'"{three(result.peak.peak_mpps)} Mpps".'
+            f'"{rate_to_set(result.peak, result.scenario["traffic"])}".'
         )
     prepared = _changed(scenario_of(result), overrides)
+    prepared = replace(prepared, of_result=frozenset(result.settings.keys() - overrides.keys()))
     if capture_file(prepared.scenario) == capture_file(result.scenario):
         result.check_capture()
     return prepared

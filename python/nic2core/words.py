@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Context
-from math import floor, isnan, log10
+from math import ceil, floor, isnan, log10
 from typing import TYPE_CHECKING, Any
 
 from nic2core.scenario.quantity import is_bit_rate
@@ -149,6 +149,12 @@ def severity(load: float) -> Severity:
     return Severity("low", "blue")
 
 
+def at_least(ns: float) -> str:
+    """A time to set that is enough, in tenths of a millisecond: no exponent, which no key takes."""
+    tenths = ceil(ns / 1e5)
+    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''} ms"
+
+
 def time(ns: float) -> str:
     """A time with three significant figures, in the unit that fits."""
     for limit, scale, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
@@ -206,9 +212,15 @@ def several(name: str) -> bool:
     return name.endswith("s") and not name.endswith(("ss", "us"))
 
 
+ALMOST_ALL = 99.95
+"""Percentage from which three significant figures read as all."""
+
+
 def percent(share: float) -> str:
-    """A share as a percentage; small ones keep a digit, so that a few drops do not read as none."""
+    """A share as a percentage: a few drops do not read as none, nor nearly all as all."""
     value = 100 * share
+    if ALMOST_ALL <= value < 100:
+        return "over 99.9 %"
     return "0 %" if value == 0 else "< 0.01 %" if value < 0.01 else f"{three(value)} %"
 
 
@@ -286,21 +298,35 @@ def in_bits(traffic: Mapping[str, Any]) -> bool:
     return traffic["kind"] == "replay" if given is None else is_bit_rate(given)
 
 
+def rate_found(found: Peak, traffic: Mapping[str, Any]) -> tuple[float, str]:
+    """What was offered at a peak, in the terms of `traffic.rate` and its unit, if that is known."""
+    if found.rate_gbps is not None and in_bits(traffic):
+        return found.rate_gbps, "Gbps"
+    return found.peak_mpps if found.rate_mpps is None else found.rate_mpps, "Mpps"
+
+
+def rate_to_set(found: Peak, traffic: Mapping[str, Any]) -> str:
+    """The same as a value for `traffic.rate`; rounded down to hold."""
+    rate, unit = rate_found(found, traffic)
+    finest = 10.0 ** (floor(log10(rate)) - 3)
+    return f"{floor(rate / finest) * finest:.4g} {unit}"
+
+
 def wire_rate(found: Peak, traffic: Mapping[str, Any]) -> str:
-    """The peak as a value for `traffic.rate`, if traffic is given in bits; rounded down to hold."""
-    if found.rate_gbps is None or not in_bits(traffic):
-        return ""
-    finest = 10.0 ** (floor(log10(found.rate_gbps)) - 3)
-    return f"{floor(found.rate_gbps / finest) * finest:.4g} Gbps"
+    """The same if it is in bits."""
+    return rate_to_set(found, traffic) if rate_found(found, traffic)[1] == "Gbps" else ""
 
 
 def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
     """A peak, the rate that fails above it, and how many packets its p99 comes from."""
-    bits = wire_rate(found, traffic)
-    wire = f' (traffic.rate = "{bits}")' if bits else ""
+    differs = wire_rate(found, traffic) or traffic["kind"] == "bursts"
+    wire = f' (traffic.rate = "{rate_to_set(found, traffic)}")' if differs else ""
     fails, packets = found.fails_at_mpps, found.results.packets
     # If the objective allows drops, the offered rate is higher than the completed one.
     offered = f" of {three(packets.offered_mpps)} offered" if packets.drop_share > SEEN else ""
+    # Seeds do not move what a capture brings.
+    replays = traffic["kind"] == "replay"
+    others = "values of run.warmup" if replays else "seeds (compare --peak --vary run.seed=1,2,3)"
     holds, above = three(found.peak_mpps), "at the line rate"
     if fails is not None:
         holds, short = distinct(found.peak_mpps, fails)
@@ -308,7 +334,7 @@ def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
     return (
         f"Peak: {holds} Mpps{offered}{wire} holds, {above} ({failed(found)[1]}); "
         f"{len(found.probes)} rates tried. The p99 comes from {behind_p99(found):,} packets; to "
-        "see how much of it is chance, try other seeds (compare --peak --vary run.seed=1,2,3)."
+        f"see how much of it is chance, try other {others}."
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from nic2core import Result, api
+from nic2core import Result, api, words
 from nic2core.describe.capture_facts import capture_facts
+from nic2core.describe.doubts import doubts
 from nic2core.report.page import report_html
 from nic2core.results.models import CaptureFacts, CaptureGap, Peak
 
@@ -26,11 +27,11 @@ def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None
     assert "; at 100 Gbps one round takes " in told
     assert told in html.unescape(report_html([replayed]))
     assert told in html.unescape(report_html([replayed, replace(replayed, label="again")]))
-    # Half a millisecond of rounds that it says the length of.
+    # 0.4 ms of rounds that it says the length of.
     demand = replayed.data.demand_mpps
     assert demand is not None
     packets = int(told.split()[1].replace(",", ""))
-    assert f" {0.5e-3 * demand * 1e6 / packets:.3g}" in told
+    assert f"; {words.three(0.4e-3 * demand * 1e6 / packets)} rounds are measured" in told
     assert (
         capture_facts(api.run("explain-link", {"run.warmup": "0 us", "run.duration": "10 us"}))
         == ""
@@ -43,7 +44,7 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3, "capture": facts})
     run = replace(replayed, data=data)
     assert capture_facts(run).endswith(
-        f"{begin}; at 100 Gbps one round takes 1.00 ms, and the run plays 0.500 rounds."
+        f"{begin}; at 100 Gbps one round takes 1.00 ms; 0.400 rounds are measured."
     )
     traffic = {k: v for k, v in run.scenario["traffic"].items() if k != "rate"}
     own = replace(run, scenario=run.scenario | {"traffic": traffic})
@@ -61,11 +62,11 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
      ({"reordered": 1}, "; 1 packet was out of order and is sorted by time."),
      ({"vlan_packets": 5}, "; 5 packets have VLAN tags, which count as bytes only."),
      ({"same_time": 11}, ", and they arrive together."),
-     ({"same_time": 10}, " rounds."),
+     ({"same_time": 10}, " are measured."),
      ({"largest_gap": CaptureGap(ps=6 * 10**11, before_packet=17)},
       "; one gap of 600 ms, before packet 17, is 60.0 % of the capture."),
-     ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, " rounds."),
-     ({"packets": 1, "flows": 1, "bytes": 60}, " rounds.")],
+     ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, " are measured."),
+     ({"packets": 1, "flows": 1, "bytes": 60}, " are measured.")],
 )  # fmt: skip
 def test_what_is_odd_about_a_capture_is_told(
     replayed: Result, facts: dict[str, Any], told: str
@@ -81,3 +82,39 @@ def test_what_is_odd_about_a_capture_is_told(
         )
     if "packets" in facts:
         assert ": 1 packet of 1 flow, " in said
+
+
+def test_of_a_link_that_is_slower_the_rounds_are_those_that_it_brings() -> None:
+    sets = {"machine.nic.link": "10 Gbps", "run.warmup": "100 us", "run.duration": "1 ms"}
+    run = api.run("demo", sets)
+    facts = run.data.capture
+    assert facts is not None
+    rounds = run.data.packets.offered / facts.packets
+    told = capture_facts(run)
+    assert "; at 100 Gbps one round takes 1.03 ms, of which the 10 Gbps link makes 10.3 ms" in told
+    assert f"; {words.three(rounds)} rounds are measured" in told
+
+
+def test_a_part_of_an_uneven_capture_is_told(replayed: Result) -> None:
+    """Of 10,000 packets in 100 parts."""
+
+    def told(fullest: int, rounds: float, *, peak: bool = False) -> list[str]:
+        facts = CaptureFacts(
+            packets=10_000, flows=5, bytes=10**6, span_ps=10**12, ipv6_packets=0,
+            fullest_hundredth=fullest,
+        )  # fmt: skip
+        demand = rounds * facts.packets / replayed.data.measured_ns * 1e3
+        data = replayed.data.model_copy(update={"capture": facts, "demand_mpps": demand})
+        found = Peak(peak_mpps=1, failed_by="p99", probes=[], results=data) if peak else None
+        said = doubts(replace(replayed, data=data, peak=found))
+        return [doubt for doubt in said if "a round of the capture" in doubt]
+
+    (said,) = told(500, 0.2)
+    assert said == (
+        "0.200 of a round of the capture was measured, and a hundredth of its time has 5.00 times "
+        "as many packets as the mean one: which part is measured decides drops and tails, and "
+        "other seeds do not move it. Set run.duration to 2 ms for a whole round."
+    )
+    (said,) = told(500, 0.2, peak=True)
+    assert "which part is measured decides the peak" in said
+    assert told(500, 1.0) == told(200, 0.2) == []

@@ -298,6 +298,12 @@ def no_engine(fake_engine: list[int]) -> Iterator[None]:
         (["run", "any.toml", "--timeline", "DIR"], "DIR is a directory; name a file in it."),
         (["run", "any.toml", "--timeline", "OTHER"], "OTHER exists and is not a timeline; choose"),
         (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: the file cannot be written"),
+        (["report", "DIR", "--out", "RESULT"], "RESULT exists and is not a nic2core report"),
+        (["run", "any.toml", "--out", "DIR/x", "--timeline", "DIR/x"], "--out DIR/x needs a dir"),
+        (["run", "any.toml", "--out", "DIR/x/y", "--timeline", "DIR/x"], "--out DIR/x/y needs a"),
+        (["run", "any.toml", "--vary", "run.warmup=1 ms,2 ms"], "--vary 'run.warmup=1 ms,2 ms'`"),
+        (["compare", "A B.toml", "DIR"], "`nic2core compare 'A B.toml' --vary KEY=V1,V2`"),
+        (["explain", "A B.toml"], "`nic2core run 'A B.toml' --out DIR`"),
         (
             ["reproduce", "sweeper/fig3", "--out", "FILE"],
             "FILE is a file; --out needs a directory.",
@@ -317,10 +323,15 @@ def test_where_nothing_can_be_written_is_told_before_a_run(
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "other").write_text("[machine]")
+    (tmp_path / "a b.toml").touch()
+    # As nic2core writes it.
+    (tmp_path / "result.json").write_text('{"nic2core": "0.1.0"}')
+    names = {"FILE": "file", "OTHER": "other", "RESULT": "result.json", "A B.toml": "a b.toml"}
 
     def real(text: str) -> str:
-        text = text.replace("FILE", f"{tmp_path}/file").replace("OTHER", f"{tmp_path}/other")
-        return text.replace("DIR", str(tmp_path))
+        for name, file in names.items():
+            text = text.replace(name, f"{tmp_path}/{file}")
+        return text.replace("DIR", str(tmp_path)) if "--out DIR`" not in text else text
 
     assert command(*map(real, arguments)) == ending.EXIT_USER
     assert real(says) in capsys.readouterr().err
@@ -465,8 +476,8 @@ def test_a_key_without_effect_is_told_beside_the_results(
     assert said.err == (
         'nic2core: placement.io_ways = 4 has no effect here: placement.policy = "dma" writes '
         "nothing to the LLC.\n"
-        "Warning: no packet completed in the 1.00 µs measured, because a packet takes longer than "
-        "that. Increase run.duration.\n"
+        "Warning: no packet completed in the 1.00 µs measured, with 8 packets on the way at its "
+        "end. Increase run.duration.\n"
     )
 
 

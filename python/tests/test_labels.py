@@ -44,6 +44,16 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     assert name_cases(policies, packets) == [
         "DDIO, 2 ways", "DDIO L2, 2 ways, packets=1", "DDIO L2, 2 ways, packets=8",
     ]  # fmt: skip
+    # Nor one policy's keys in the name of another.
+    grid = [
+        {"placement.policy": policy, "placement.ddio_l2.packets": n}
+        for policy in ("ddio", "ddio-l2")
+        for n in ("1", "8")
+    ]
+    two = [scenario(policy) for policy in ("ddio", "ddio", "ddio-l2", "ddio-l2")]
+    assert name_cases(two, grid)[1:3] == [
+        "DDIO, 2 ways, ddio_l2.packets=8", "DDIO L2, 2 ways, packets=1",
+    ]  # fmt: skip
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]
 

@@ -168,7 +168,9 @@ def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
     timeline = Timeline(packets=[], unfinished=0, drops=[], times_ps=[], counters=[])
     assert repr(timeline) == "Timeline of 0 packets and 0 drops"
     peak = Peak(peak_mpps=3.0, failed_by="drops", probes=[], results=ddio.data)
-    shown = "Peak(peak_mpps=3.0, rate_gbps=None, fails_at_mpps=None, failed_by='drops')"
+    shown = (
+        "Peak(peak_mpps=3.0, rate_mpps=None, rate_gbps=None, fails_at_mpps=None, failed_by='drops')"
+    )
     assert repr(peak) == shown
 
 

@@ -121,7 +121,8 @@ def test_what_only_one_has_is_told_as_a_whole(keys: Keys) -> None:
 def test_a_peak_beside_a_run_has_the_rate_that_was_found_in_the_unit_of_the_scenario(
     ddio: Result,
 ) -> None:
-    found = Peak(peak_mpps=21.5, rate_gbps=92.61, failed_by="p99", probes=[], results=ddio.data)
+    found = Peak(peak_mpps=21.0, rate_mpps=21.5, rate_gbps=92.61, failed_by="p99", probes=[],
+                 results=ddio.data)  # fmt: skip
 
     def with_rate(given: str) -> Result:
         traffic = ddio.scenario["traffic"] | {"rate": given}

@@ -271,6 +271,14 @@ def test_the_command_shows_and_keeps_what_it_found(
     assert found.telling[0].key in (out / "report.html").read_text()
     assert len(Sweep.load(out)) == found.runs.planned
 
+    # Its page is not replaced by one of its runs side by side.
+    page = (out / "report.html").read_text()
+    assert command("report", out) == 2
+    assert f"its report is {out / 'report.html'}" in capsys.readouterr().err
+    assert (out / "report.html").read_text() == page
+    assert command("report", out, "--out", tmp_path / "runs.html") == 0
+    capsys.readouterr()
+
     assert command("sensitivity", scenario, *KEYS, "--json", "--out", out) == 0
     again = capsys.readouterr()
     assert f"{found.runs.planned} of {found.runs.planned} runs were there already." in again.err

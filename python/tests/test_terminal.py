@@ -11,7 +11,7 @@ from nic2core.describe.doubts.warmup import growing_dirty_lines, short_warmup
 from nic2core.describe.headline import side_by_side
 from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
-from nic2core.results.models import Peak
+from nic2core.results.models import Peak, Probe
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -95,9 +95,12 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     # 20,000 packets while the probe settled, and 30,000 in the 10 ms at half of 6 Mpps: 5 ms of
     # run.warmup. For the 53,728 that are wanted it takes 8.95 ms.
     run = with_warmup(calm, completed=40_000, completed_before=50_000)
-    peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=run.data)
+    first = Probe(
+        offered_mpps=3, completed_mpps=3, p99_ns=1, p99_limit_ns=2, drop_share=0, holds=True
+    )
+    peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[first], results=run.data)
     warning = warned(replace(run, peak=peak))
-    assert "the warm-up of 5.00 ms is too short" in warning
+    assert "the warm-up of 5.00 ms is too short: 50,000 packets completed in it and in" in warning
     assert "Set run.warmup to 9 ms or more" in warning
     # With none at all the measured rate tells: 73,728 of 20.92 Mpps.
     none = with_warmup(calm, completed_before=0)

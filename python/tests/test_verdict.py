@@ -169,7 +169,8 @@ def test_a_peak_and_the_rate_that_fails_are_seen_to_differ(
     assert f"Peak: {told} Mpps does not (" in words.peak(found, calm.scenario["traffic"])
     # At a prompt it is its numbers, and not the whole run.
     assert repr(found) == (
-        f"Peak(peak_mpps={peak}, rate_gbps=None, fails_at_mpps={fails}, failed_by='p99')"
+        f"Peak(peak_mpps={peak}, rate_mpps=None, rate_gbps=None, fails_at_mpps={fails}, "
+        "failed_by='p99')"
     )
 
 

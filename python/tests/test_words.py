@@ -10,6 +10,7 @@ from nic2core import Result, api, words
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
 from nic2core.results.models import Peak, Probe
+from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.results.models import CauseTraffic, Results
@@ -38,6 +39,9 @@ def test_few_drops_are_not_none() -> None:
     assert words.percent(0.0) == "0 %"
     assert words.percent(1e-7) == "< 0.01 %"
     assert words.percent(0.139) == "13.9 %"
+    assert words.percent(0.9994) == "99.9 %"
+    assert words.percent(0.9996) == "over 99.9 %"
+    assert words.percent(1.0) == "100 %"
 
 
 @pytest.mark.parametrize(
@@ -274,3 +278,33 @@ def test_a_sentence_begins_with_a_capital_unless_a_key_or_a_percentile_does() ->
     assert words.sentence("most cores are busy") == "Most cores are busy"
     assert words.sentence("p99 differs") == "p99 differs"
     assert words.sentence("rx_descriptors=256 does most") == "rx_descriptors=256 does most"
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [(0.0, "0 ms"), (1.0, "0.1 ms"), (1e6, "1 ms"), (1.23e6, "1.3 ms"), (9.9e11, "990000 ms"),
+     (9.876543218e11, "987654.4 ms")],
+)  # fmt: skip
+def test_a_time_that_is_enough_is_rounded_up_and_can_be_set(ns: float, text: str) -> None:
+    assert words.at_least(ns) == text
+    sets = {"run.warmup": text, "run.duration": "1 ms"}
+    assert nanoseconds(api.load("demo", sets).run.warmup) >= ns
+
+
+@pytest.mark.parametrize(
+    ("traffic", "told"),
+    [({"kind": "bursts", "rate": "9 Mpps"}, "4.997 Mpps"),
+     ({"kind": "bursts", "rate": "9 Gbps"}, "4.956 Gbps"),
+     ({"kind": "poisson", "rate": "9 Mpps"}, "")],
+)  # fmt: skip
+def test_the_rate_of_a_peak_is_that_of_the_scenario(
+    ddio: Result, traffic: dict[str, str], told: str
+) -> None:
+    """For bursts the rate while on, and where drops are allowed more than is completed."""
+    found = Peak(peak_mpps=2.48, rate_mpps=4.9975, rate_gbps=4.9568, failed_by="p99", probes=[],
+                 results=ddio.data)  # fmt: skip
+    said = words.peak(found, traffic)
+    assert (f' (traffic.rate = "{told}")' in said) == bool(told)
+    assert words.rate_to_set(found, traffic) == (told or "4.997 Mpps")
+    assert "try other seeds" in said
+    assert "try other values of run.warmup" in words.peak(found, {"kind": "replay"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -61,7 +62,7 @@ def _of_compare(vary: list[str] | None) -> None:
     if vary:
         raise UserError(
             "--vary: this command runs a single case; expected `nic2core compare SCENARIO --vary "
-            f"{vary[0]}`, with --peak to compare the highest rates."
+            f"{quote(vary[0])}`, with --peak to compare the highest rates."
         )
 
 

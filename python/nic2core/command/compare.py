@@ -105,7 +105,8 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
     if scenarios:
         raise UserError(
             f"{scenarios[0]} is a scenario, and nothing says what to run of it; expected "
-            f"`nic2core compare {scenarios[0]} --vary KEY=V1,V2`, or directories that --out wrote."
+            f"`nic2core compare {quote(scenarios[0])} --vary KEY=V1,V2`, or directories that "
+            "--out wrote."
         )
     found = compare_saved(*sources)
     note_gaps(map(Path, sources))

@@ -67,7 +67,7 @@ def writable_dir(path: Path, *, resumes: bool = False) -> None:
 def writable_report(path: Path) -> None:
     """Refuse a report file that cannot be written, or that exists and is not a report."""
     writable_file(path)
-    if path.is_file() and not _is_ours(path):
+    if path.is_file() and not _is_report(path):
         raise UserError(f"{path} exists and is not a nic2core report; choose another file.")
 
 
@@ -78,6 +78,8 @@ def writable_timeline(path: Path, out: Path | None) -> None:
         raise UserError(
             f"--timeline {path}: --out writes a file of this name there; choose another."
         )
+    if out is not None and out.resolve().is_relative_to(path.resolve()):
+        raise UserError(f"--timeline {path}: --out {out} needs a directory there; choose another.")
     if path.is_file() and path.stat().st_size > 0:
         with path.open("rb") as file:
             if file.read(len(TRACE_HEAD)) != TRACE_HEAD.encode():
@@ -99,8 +101,7 @@ def _names() -> list[str]:
 def _is_ours(file: Path) -> bool:
     """Whether nic2core wrote a file: results and comparisons name it, and tables lie by them."""
     if file.suffix == ".html":
-        with file.open("rb") as page:
-            return b"nic2core</title>" in page.read(HEAD)
+        return _is_report(file)
     if file.suffix == ".parquet":
         of = COMPARISON_FILE if file.name in OF_COMPARISONS else RESULT_FILE
         file = file.with_name(of)
@@ -109,6 +110,12 @@ def _is_ours(file: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(found, dict) and "nic2core" in found
+
+
+def _is_report(file: Path) -> bool:
+    """Whether a file is a page of nic2core's, which names it in its title."""
+    with file.open("rb") as page:
+        return b"nic2core</title>" in page.read(HEAD)
 
 
 def check_dir(path: Path, option: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations, starmap
 from typing import TYPE_CHECKING
 
 from nic2core.describe import differences, headline, rates, rows, seeds
@@ -82,7 +83,7 @@ def compared(results: Sequence[Record]) -> Compared:
             numbers=headline.side_by_side(results),
             changes=[(a, b, differences.differences(a, b)) for a, b in pairs],
             keys=differing(results),
-            caution=ONE_SEED if any(_may_be_chance(*pair) for pair in pairs) else "",
+            caution=ONE_SEED if any(starmap(_may_be_chance, combinations(results, 2))) else "",
         )
     cases = [group.case for group in groups]
     of = {group.case.label: group for group in groups}

@@ -235,12 +235,14 @@ def _p99_felt(base: Record, other: Record) -> str:
 
 
 def _more(before: float, after: float, fewer: str, what: str, in_units: str) -> str:
-    """A change in percent, as a multiple if it is large, or in units if it was zero before."""
+    """A change in percent, as a multiple if it is large, or in units if hardly any is left."""
     if before <= 0:
         return f"{three(after)} instead of {three(before)} {in_units}"
     if after / before >= TIMES:
         return f"{after / before:.0f} times the {what}"
     change = round(100 * (after / before - 1))
+    if change == -100 and after > 0:
+        return f"{three(after)} instead of {three(before)} {in_units}"
     if change == 0:
         return f"as {'many' if fewer == 'fewer' else 'much'} {what}"
     return f"{abs(change)} % {'more' if change > 0 else fewer} {what}"
@@ -316,9 +318,13 @@ def _share(said: list[str], what: str, before: float, after: float) -> None:
         said.append(f"{what}: {percent(before)} → {percent(after)}")
 
 
+LEAST = 0.001
+"""What is less is negligible in every unit shown."""
+
+
 def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:
     """Mention a change of at least a percent; a change from almost zero gets no percentage."""
-    if three(before) == three(after) or _as_before(before, after):
+    if max(before, after) < LEAST or three(before) == three(after) or _as_before(before, after):
         return
     share = in_percent(before, after)
     said.append(f"{what}: {three(before)} → {three(after)} {unit}{f' ({share})' if share else ''}")
@@ -326,7 +332,7 @@ def _change(said: list[str], what: str, before: float, after: float, unit: str) 
 
 def in_percent(before: float, after: float) -> str:
     """A change in percent; empty from nothing or so little that a percentage says nothing."""
-    if before <= 0 or after / before >= TIMES:
+    if before < LEAST or after / before >= TIMES:
         return ""
     return f"{100 * (after / before - 1):+.0f} %"
 

@@ -7,13 +7,13 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from nic2core import words
-from nic2core._core import PEAK_RESOLUTION_PERCENT
+from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, Limit
 from nic2core.explain.stages import LEAKS, leaking
-from nic2core.explain.use import work
+from nic2core.explain.use import serves, work
 from nic2core.scenario.closed_loop import most_kept
-from nic2core.scenario.quantity import LINE_BYTES, size_bytes
+from nic2core.scenario.quantity import LINE_BYTES, nanoseconds, size_bytes
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
             f"{words.gain(_gain(most))}: `nic2core {command} {saved} {keys}`."
         )
-    enough = enough_cores(result)
+    # At a peak no more than what is carried is offered.
+    enough = None if result.peak is not None else enough_cores(result)
     if enough is not None:
         yield (
             f"By the model, {enough.count} cores carry all that is offered, if RSS spreads it "
@@ -115,8 +116,9 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             )
     if at_ease(result):
         yield (
-            f"{why_no_change_helps(result)} `nic2core peak {saved} --out PEAK` searches for the "
-            "highest rate, and `nic2core explain PEAK` then says what would raise it."
+            f"{why_no_change_helps(result)} `nic2core peak {saved}{_long_enough(result)} --out "
+            "PEAK` searches for the highest rate, and `nic2core explain PEAK` then says what would "
+            "raise it."
         )
     helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
     if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
@@ -153,6 +155,19 @@ def why_no_change_helps(result: Record) -> str:
     return "No stage limits at this load, so no change can raise the throughput."
 
 
+def _long_enough(result: Record) -> str:
+    """The measured time that a search needs, as an option, if the run's is shorter.
+
+    Half of the rate is tried first. Bursts are measured over whole cycles.
+    """
+    traffic, rate = result.scenario["traffic"], result.data.demand_mpps or 0.0
+    cycle_ns = sum(nanoseconds(traffic[key]) for key in ("on", "off") if key in traffic)
+    enough_ns = 1e3 * PEAK_MIN_PACKETS / (rate / 2) + cycle_ns
+    if nanoseconds(result.scenario["run"]["duration"]) >= enough_ns:
+        return ""
+    return f' --set run.duration="{words.at_least(enough_ns)}"'
+
+
 def _gain(help_: Help) -> float:
     """The gain of a change: measured if it was run, otherwise predicted."""
     return help_.predicted if help_.measured is None else help_.measured
@@ -178,6 +193,7 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
             f"{_megabytes(footprint)} of receive buffers and completions in turn; the I/O ways "
             f"hold {_megabytes(_io_lines(result))}."
         )
+    yield from _kept_out(result, saved)
     ways: int = result.scenario["placement"]["io_ways"]
     most: int = result.scenario["machine"]["llc"]["ways"]
     several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
@@ -197,6 +213,24 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
             f"{vary('queues.rx_descriptors', fewer)} compares ring sizes. Shorter rings drop "
             "sooner in bursts."
         )
+
+
+def _kept_out(result: Record, saved: str) -> Iterator[str]:
+    """How to keep the lines of cores without packets out of the I/O ways."""
+    io_ways: int = result.scenario["placement"]["io_ways"]
+    rest = result.scenario["machine"]["llc"]["ways"] - io_ways
+    command = "run" if result.peak is None else "peak"
+    tenants = zip(result.scenario["tenants"], result.data.tenants, strict=True)
+    for number, (asked, tenant) in enumerate(tenants):
+        ways = asked.get("llc_ways")
+        if serves(result.data, asked) or tenant.llc_misses == 0 or rest == 0:
+            continue
+        if ways is None or ways["first"] < io_ways:
+            others = f"tenants.{number}.llc_ways={{ first = {io_ways}, count = {rest} }}"
+            yield (
+                f"The lines of {tenant.name} may evict them, too: `nic2core {command} {saved} "
+                f"--set {quote(others)}` keeps these out of the I/O ways."
+            )
 
 
 def _of_more_ways(result: Record) -> str:

@@ -61,9 +61,18 @@ def name_cases(
         names = other
     else:
         names = [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
+    # A key of another policy must not be taken for one of the policy in force.
+    policies = [scenario["placement"]["policy"].replace("-", "_") for scenario in scenarios]
+
+    def of_policy(key: str, policy: str) -> str:
+        table, _, inner = key.removeprefix("placement.").partition(".")
+        return short[key] if not inner or table == policy else f"{table}.{inner}"
+
     return [
-        ", ".join([n, *(f"{short[k]}={toml_value(v)}" for k, v in _apart(n, s, names, settings))])
-        for n, s in zip(names, settings, strict=True)
+        ", ".join(
+            [n, *(f"{of_policy(k, p)}={toml_value(v)}" for k, v in _apart(n, s, names, settings))]
+        )
+        for n, s, p in zip(names, settings, policies, strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.describe.spread import Spread
 from nic2core.scenario import models
 from nic2core.scenario.toml_text import toml_value
-from nic2core.words import NOTHING, in_bits
+from nic2core.words import NOTHING, rate_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,14 +74,10 @@ def _as_run(result: Record, runs: Sequence[Record]) -> dict[str, Any]:
     peaks = {run.data.seed: run.peak for run in runs if run.peak is not None}
     if not peaks or traffic is None or "rate" not in traffic:
         return result.scenario
-    gbps = {
-        seed: of.rate_gbps
-        for seed, of in peaks.items()
-        if of.rate_gbps is not None and in_bits(traffic)
-    }
-    # All have one or none has: that depends on the traffic.
-    found = Spread(gbps or {seed: of.peak_mpps for seed, of in peaks.items()})
-    rate = f"{found} {'Gbps' if gbps else 'Mpps'}"
+    found = {seed: rate_found(of, traffic) for seed, of in peaks.items()}
+    # All have the same unit: it depends on the traffic.
+    (unit,) = {unit for _, unit in found.values()}
+    rate = f"{Spread({seed: rate for seed, (rate, _) in found.items()})} {unit}"
     return result.scenario | {"traffic": traffic | {"rate": rate}}
 
 

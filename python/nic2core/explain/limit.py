@@ -104,7 +104,8 @@ class Run:
         room.
         """
         transport = self.data.transport
-        if transport is None:
+        # Where nothing comes, the rate may be that of other work.
+        if transport is None or self.data.packets.offered == 0:
             return False
         if self.rate >= (1 - NOTICED) * self.model.rate:
             return False

@@ -28,6 +28,9 @@ MEMORY = ("dram", "read-queue")
 COMES_IN_BURSTS = frozenset({"bursts", "replay"})
 """Traffic whose rate in a span of time may be far from its mean."""
 
+FULL_LINK = 0.998
+"""Share of time busy from which a link counts as full."""
+
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: TLPs and lines."""
 
@@ -85,6 +88,12 @@ def link_of_arrivals(data: Results) -> Domain | None:
     """The network link, if what arrives keeps it as busy as what is sent, or busier."""
     wire = next((d for d in data.domains if d.domain == "wire"), None)
     return wire if wire is not None and wire.uses == data.packets.offered else None
+
+
+def link_is_full(data: Results) -> bool:
+    """Whether the network link is busy all the time."""
+    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    return wire is not None and wire.busy_ps >= FULL_LINK * 1e3 * data.measured_ns
 
 
 def read_back(data: Results) -> int:

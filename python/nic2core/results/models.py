@@ -42,8 +42,8 @@ class Packets(Plain):
     completed: int
     """Requests completed by the cores."""
     completed_before: int
-    """Requests completed before measuring began: during the warm-up, and while a probe of a peak
-    search settled.
+    """Requests completed before measuring began: during the warm-up, in the probes of a peak search
+    that this one goes on from, and while it settled.
     """
     transmitted: int
     """Packets sent by the NIC."""
@@ -523,6 +523,10 @@ class CaptureFacts(Plain):
     """Packets with VLAN tags; their flow is taken from the headers after the tags."""
     same_time: int = 0
     """Packets with the time stamp of the one before them."""
+    fullest_hundredth: int | None = None
+    """Packets in the fullest of a hundred equal parts of that time; absent from results of older
+    versions.
+    """
     largest_gap: CaptureGap | None = None
     """The longest time without a packet; absent if there is only one packet."""
 
@@ -610,8 +614,8 @@ class QueueResults(Plain):
     tx_fetching_ps: int
     """Total time that these reads took, ps."""
     tx_turn_ps: int
-    """Time from the start of each such read until the NIC had requested all the data of its
-    packets, ps. Only then does the next read start.
+    """Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it
+    had requested all the data of its packets, ps. Only then does it want the next.
     """
 
 
@@ -780,11 +784,13 @@ class Peak(PeakBase):
 
     peak_mpps: float
     """The highest rate at which the objective was met, completed Mpps."""
-    rate_gbps: float | None = None
-    """What was offered there, in the terms of `traffic.rate`, Gbit/s on the wire: for a capture the
-    average over all of it, for bursts the rate while on. It exceeds what was completed by what the
-    objective lets be dropped. Absent if clients draw the sizes of synthetic traffic.
+    rate_mpps: float | None = None
+    """What was offered there, in the terms of `traffic.rate`, Mpps: for a capture the average over
+    all of it, for bursts the rate while on. It exceeds what was completed by what the objective
+    lets be dropped. Absent from results of older versions.
     """
+    rate_gbps: float | None = None
+    """The same in Gbit/s on the wire. Absent if clients draw the sizes of synthetic traffic."""
     fails_at_mpps: float | None = None
     """The lowest rate at which the objective was missed, offered Mpps: the highest that may be
     offered lies between the two. Absent if it is met up to the line rate of the network link.

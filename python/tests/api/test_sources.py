@@ -16,6 +16,7 @@ from small_demo import DEMO, ROOT, SMALL
 
 import nic2core
 from nic2core import UserError, api, sources
+from nic2core.api import WithoutEffect
 from nic2core.rerun import run_changes
 from nic2core.results.models import Peak
 from nic2core.sources import prepare
@@ -211,9 +212,13 @@ def test_a_result_comes_before_a_shipped_scenario_of_its_name(
 def test_a_peak_is_searched_again_or_runs_at_a_rate_that_is_given(
     result: Result, tmp_path: Path
 ) -> None:
-    found = Peak(peak_mpps=3.2, fails_at_mpps=4, failed_by="p99", probes=[], results=result.data)
+    # What is completed is less, where the objective allows drops.
+    found = Peak(peak_mpps=3.0, rate_mpps=3.2, fails_at_mpps=4, failed_by="p99", probes=[],
+                 results=result.data)  # fmt: skip
+    traffic = result.scenario["traffic"] | {"rate": "3200 kpps"}
+    result = replace(result, scenario=result.scenario | {"traffic": traffic})
     saved = replace(result, peak=found).save(tmp_path)
-    told = r'is the peak of a search, .* such as traffic\.rate = "3\.20 Mpps"'
+    told = r'is the peak of a search, .* such as traffic\.rate = "3\.2 Mpps"'
     for again in (
         lambda: nic2core.run(saved),
         lambda: nic2core.sweep(saved, {"placement.io_ways": [2, 3]}),
@@ -250,3 +255,24 @@ def test_a_file_named_machines_is_no_folder_to_look_in(tmp_path: Path) -> None:
     (tmp_path / "machines").write_text("notes")
     (scenario.parent / "machines").write_text("notes")
     assert prepare(scenario).scenario["machine"]["core"]["count"] > 0
+
+
+def test_a_name_that_is_no_utf8_can_be_saved_and_shown(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"b\xff.toml")
+    shutil.copy(ROOT / "scenarios/explain-cpu.toml", file)
+    run = nic2core.run(file, {"run.warmup": "0 us", "run.duration": "10 us"})
+    assert run.scenario_name == "b\ufffd"
+    run.report(run.save(tmp_path / "out") / "report.html")
+
+
+def test_keys_that_a_result_had_set_are_not_warned_of_again(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    sets = {"slo.drops": "1 %", "placement.policy": "dma", "placement.io_ways": 3}
+    with pytest.warns(WithoutEffect, match=r"io_ways = 3"):
+        saved = nic2core.run(DEMO, SMALL | sets).save(tmp_path)
+    recwarn.clear()
+    nic2core.run(saved, {"run.seed": 3})
+    assert not [w for w in recwarn if w.category is WithoutEffect]
+    with pytest.warns(WithoutEffect, match=r"io_ways = 4"):
+        nic2core.run(saved, {"placement.io_ways": 4})

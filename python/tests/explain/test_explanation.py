@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -402,3 +403,47 @@ def test_the_keys_of_what_helps_most_are_told(ddio: Result) -> None:
     assert f": `nic2core peak out/a {change}`." in said
     helps[best] = replace(helps[best], measured=0.01)
     assert "Best single change" not in "\n".join(hints(ddio, helps))
+
+
+def test_a_search_of_a_short_run_is_told_its_time(calm: Result) -> None:
+    def said(duration: str, traffic: dict[str, str]) -> str:
+        scenario = calm.scenario | {
+            "run": calm.scenario["run"] | {"duration": duration},
+            "traffic": calm.scenario["traffic"] | traffic,
+        }
+        return "\n".join(hints(replace(calm, scenario=scenario), calm.helps))
+
+    # 1000 packets at half of the rate.
+    demand = calm.data.demand_mpps
+    assert demand is not None
+    enough_ns = 2e6 / demand
+    assert "`nic2core peak DIR --out PEAK`" in said("1 s", {})
+    assert "`nic2core peak DIR --out PEAK`" in said(f"{ceil(enough_ns)} ns", {})
+    short = f"{floor(enough_ns) - 1} ns"
+    assert f'peak DIR --set run.duration="{words.at_least(enough_ns)}" --out' in said(short, {})
+    cycle = {"on": "3 ms", "off": "4 ms"}
+    assert f'"{words.at_least(enough_ns + 7e6)}" --out PEAK`' in said("1 ms", cycle)
+
+
+def test_a_neighbour_is_kept_out_of_the_io_ways(ddio: Result) -> None:
+    leak = [replace(h, predicted=0.2) for h in ddio.helps if h.change.domain == "io-ways"]
+    core = ddio.scenario["machine"]["core"]["count"]
+    beside = ddio.scenario["tenants"][0] | {"name": "other", "cores": {"first": core, "count": 1}}
+    of = ddio.data.tenants[0].model_copy(update={"name": "other", "llc_misses": 10})
+
+    def said(misses: int, **ways: Any) -> str:
+        scenario = ddio.scenario | {"tenants": [*ddio.scenario["tenants"], beside | ways]}
+        tenants = [*ddio.data.tenants, of.model_copy(update={"llc_misses": misses})]
+        data = ddio.data.model_copy(update={"tenants": tenants})
+        run = replace(ddio, scenario=scenario, data=data)
+        return "\n".join(hint for hint in hints(run, leak) if "keeps these out" in hint)
+
+    io_ways, ways = ddio.scenario["placement"]["io_ways"], ddio.scenario["machine"]["llc"]["ways"]
+    change = f"'tenants.1.llc_ways={{ first = {io_ways}, count = {ways - io_ways} }}'"
+    assert said(10).startswith(
+        f"The lines of other may evict them, too: `nic2core run DIR --set {change}`"
+    )
+    assert said(10, llc_ways={"first": io_ways - 1, "count": 2})
+    assert not said(10, llc_ways={"first": io_ways, "count": 2})
+    assert not said(0)
+    assert "keeps these out" not in "\n".join(hints(ddio, leak))

@@ -162,3 +162,14 @@ def test_of_senders_that_their_control_holds_back_no_gain_is_said(
     assert "How much a change helps cannot be predicted here" in capsys.readouterr().out
     said = explanation.to_json(held_back, held_back.helps)
     assert {c["helps_by"] for c in said["changes"]} == {None}
+
+
+def test_where_no_packet_came_no_control_holds_anything_back() -> None:
+    """The rate is STREAM's then."""
+    few = {"traffic.think": "50 ms", "traffic.senders": 1, "tenants.0.cores.count": 1}
+    times = {"run.warmup": "1 ms", "run.duration": "100 us"}
+    result = api.run("host-congestion-stream", few | times)
+    assert result.data.packets.offered == 0
+    assert work(result.data)[1] == "accesses"
+    assert result.limit is not Limit.CONTROL
+    assert "congestion control" not in verdict(result)

@@ -1,6 +1,7 @@
 //! Why a search ends without a peak.
 
-use super::probe::{Failed, MIN_PACKETS, Outcome, unit};
+use super::MIN_PACKETS;
+use super::probe::{Failed, Outcome, unit};
 use crate::config::Scenario;
 use crate::config::scenario::Slo;
 use crate::host::BuildError;

@@ -52,6 +52,10 @@ pub const RESOLUTION_PERCENT: u64 = 1;
 /// A probe settles for the measured time divided by this before it measures.
 pub const SETTLE_DIVISOR: u64 = 2;
 
+/// The fewest packets that a rate may bring in the measured time: ten of them lie above the 99th
+/// percentile.
+pub const MIN_PACKETS: u64 = 1000;
+
 /// Called with the reports of a running search; returns whether to continue.
 pub type Watch<'a> = dyn FnMut(Watched<'_>) -> bool + 'a;
 
@@ -87,10 +91,12 @@ pub fn find_peak(
     // What arrived in a probe may be a frame more than the link carries in its time.
     let most =
         scenario.machine.nic.link.filter(|_| bad.is_none()).map_or(f64::MAX, |link| link.0 as f64);
-    let bits = mean.map(|mean| (mean.bits_at(Rate(rate)).0 as f64).min(most));
+    let tried = mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64);
+    let carried = tried.map_or(1.0, |bits| bits.min(most) / bits);
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
-        rate_gbps: bits.map(|bits| bits / 1e9 * while_on(scenario)),
+        rate_mpps: Some(rate as f64 / 1e6 * carried * while_on(scenario)),
+        rate_gbps: tried.map(|bits| bits / 1e9 * carried * while_on(scenario)),
         fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
         failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or(Failed::Link).name().into(),
         probes: search.into_probes(),

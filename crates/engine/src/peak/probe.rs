@@ -1,6 +1,6 @@
 //! What a rate does to a server: one probe of a search.
 
-use super::{PeakError, SETTLE_DIVISOR, Watch, Watched};
+use super::{MIN_PACKETS, PeakError, SETTLE_DIVISOR, Watch, Watched};
 use crate::config::Scenario;
 use crate::host::{Host, WIRE};
 use crate::stats::results::{Probe, Results};
@@ -21,10 +21,6 @@ fn by_chance(behind: u64, arrivals: u64) -> bool {
 /// A network link that is busy for this share of the time is full. With the fewest packets of a
 /// probe, one more or less at each end makes 0.4 %.
 const LINK_SHARE: f64 = 0.995;
-
-/// The fewest packets that a rate may bring in the measured time: ten of them lie above the 99th
-/// percentile.
-pub(super) const MIN_PACKETS: u64 = 1000;
 
 /// A probe that is bound to fail measures for at least this part of its time.
 const SURELY_DIVISOR: u64 = 4;

@@ -13,7 +13,7 @@ const BELOW_PERCENT: f64 = 80.0;
 /// The lowest rate tried is the first divided by this, or one that brings [`MIN_PACKETS`] if that
 /// is higher.
 ///
-/// [`MIN_PACKETS`]: super::probe::MIN_PACKETS
+/// [`MIN_PACKETS`]: super::MIN_PACKETS
 const LOWEST_DIVISOR: u64 = 32;
 
 /// [`BELOW_PERCENT`] of what was carried, in packets per second.

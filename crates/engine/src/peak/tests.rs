@@ -33,6 +33,8 @@ fn without_a_link_none_is_the_limit() {
     let demand = found.results.demand_mpps.expect("bursts have a rate");
     let gbps = found.rate_gbps.expect("bursts have sizes");
     assert!((gbps / (6.0 * demand * 1048.0 * 8.0 / 1e3) - 1.0).abs() < 1e-4, "{gbps} Gbps");
+    let mpps = found.rate_mpps.expect("the engine tells it");
+    assert!((mpps / (6.0 * demand) - 1.0).abs() < 1e-4, "{mpps} Mpps");
 }
 
 #[test]
@@ -69,6 +71,8 @@ fn a_full_link_is_the_limit() {
         assert!(found.probes[0].holds, "{rate}: {:?}", found.probes[0]);
         let gbps = found.rate_gbps.expect("the packets have a size");
         assert!((0.998..=1.0).contains(&gbps), "{rate}: {gbps} Gbps");
+        let mpps = found.rate_mpps.expect("the engine tells it");
+        assert!((gbps / (mpps * 8.384) - 1.0).abs() < 1e-4, "{rate}: {mpps} Mpps, {gbps} Gbps");
     }
     let error = at("8 Mpps", "1 ms").unwrap_err().to_string();
     assert!(error.starts_with("run.duration = 1 ms is too short"), "{error}");

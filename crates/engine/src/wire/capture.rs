@@ -77,8 +77,17 @@ impl Capture {
             reordered: self.reordered,
             vlan_packets: self.vlan_packets,
             same_time: self.packets.windows(2).filter(|two| two[0].at == two[1].at).count() as u64,
+            fullest_hundredth: Some(self.fullest_hundredth()),
             largest_gap: self.largest_gap(),
         }
+    }
+
+    /// Packets in the fullest of a hundred equal parts of the time from the first packet to the last.
+    fn fullest_hundredth(&self) -> u64 {
+        let mut parts = [0; 100];
+        let span = u128::from(self.span().0) + 1;
+        self.packets.iter().for_each(|p| parts[(u128::from(p.at.0) * 100 / span) as usize] += 1);
+        parts.into_iter().max().unwrap_or(0)
     }
 
     /// The longest time between two packets; of several, the first.
@@ -222,6 +231,7 @@ mod tests {
             reordered: 0,
             vlan_packets: 0,
             same_time: 0,
+            fullest_hundredth: Some(1),
             largest_gap: None,
         };
         assert_eq!(Capture::parse(&one).unwrap().facts(), facts);
@@ -239,6 +249,7 @@ mod tests {
         let six = [two, record(9), record(3), tagged, record(3)].concat();
         let facts = Capture::parse(&six).unwrap().facts();
         assert_eq!((facts.reordered, facts.vlan_packets, facts.same_time), (3, 1, 1));
+        assert_eq!(facts.fullest_hundredth, Some(2));
         assert_eq!(facts.largest_gap, Some(CaptureGap { ps: 6_000_000, before_packet: 6 }));
     }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import ceil, sqrt
+from math import sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 from nic2core.describe.doubts.warned import Warned
 from nic2core.scenario.quantity import nanoseconds
-from nic2core.words import distinct
+from nic2core.words import at_least, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def drifting(result: Record) -> Warned | None:
     text = (
         f"the throughput was {first} Mpps in the first half of the measurement and {second} Mpps "
         "in the second, more than chance or arrivals explain: the run had not settled, and all "
-        f"numbers average over the change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or "
+        f"numbers average over the change. Set run.warmup to {at_least(end_ns)} or "
         "more."
     )
     return Warned(text, abs(after - before) / max(before, after))

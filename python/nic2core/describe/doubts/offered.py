@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
-from nic2core.explain.use import COMES_IN_BURSTS
+from nic2core.explain.use import COMES_IN_BURSTS, link_is_full
 from nic2core.scenario.quantity import gigabits, is_bit_rate
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import Packets
     from nic2core.run_record import Record
-
-FULL = 0.998
-"""Share of time busy from which a link counts as full."""
 
 SMOOTHED = 10
 """Mean wait before a link, in frames, from which the link reshapes the traffic: that of bursts of
@@ -31,8 +28,7 @@ def full_link(result: Record) -> Warned | None:
     demand = data.demand_mpps
     if link is None or demand is None or data.transport is not None:
         return None
-    wire = next((d for d in data.domains if d.domain == "wire"), None)
-    if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
+    if not link_is_full(data):
         return None
     if result.peak is not None:
         waits_ns = data.packets.link_wait_ns or 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nic2core.describe.capture_facts import part_of_a_round
 from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
 from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked
@@ -65,6 +66,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (needless,),
         (starved,),
         (few_packets,),
+        (part_of_a_round,),
         (full_link, smoothed),
         (other_sizes,),
         (premature_reads,),

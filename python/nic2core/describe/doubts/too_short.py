@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from nic2core.explain.asked import of_groups
 from nic2core.scenario.closed_loop import groups
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.scenario.queues import room_to_send
-from nic2core.words import count, three, time
+from nic2core.words import at_least, count, three, time
 
 if TYPE_CHECKING:
     from nic2core.run_record import Record
@@ -63,12 +62,13 @@ def no_completion(result: Record) -> Warned | None:
     """A warning if packets were on their way, but the measured time was too short for any."""
     packets = result.data.packets
     # Packets of closed-loop senders may not have reached the server.
-    on_the_way = packets.in_flight_end or result.data.transport is not None
-    if packets.completed or not on_the_way:
+    still = packets.in_flight_end
+    if packets.completed or not (still or result.data.transport is not None):
         return None
+    on_the_way = f", with {count(still, 'packet')} on the way at its end" if still else ""
     return Warned(
-        f"no packet completed in the {time(result.data.measured_ns)} measured, because a packet "
-        "takes longer than that. Increase run.duration."
+        f"no packet completed in the {time(result.data.measured_ns)} measured{on_the_way}. "
+        "Increase run.duration."
     )
 
 
@@ -112,7 +112,7 @@ def unsettled(result: Record) -> Warned | None:
         text = (
             f"the {name} went from {three(first)} to {three(last)} {column.unit} during the "
             "measurement: the senders' windows had not settled, and all numbers average over the "
-            f"change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
+            f"change. Set run.warmup to {at_least(end_ns)} or more."
         )
         return Warned(text, abs(last - first) / max(first, last))
     return None
@@ -137,7 +137,7 @@ def filling(result: Record) -> Warned | None:
     full_ns = _full_ns(result, begin, end, int(result.scenario["queues"]["rx_descriptors"]))
     text = (
         f"{grew}: its rings were still filling, so drops and latencies are not yet those of full "
-        f"rings. Set run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
+        f"rings. Set run.warmup to {at_least(full_ns)} or more."
     )
     return Warned(text, full_ns)
 
@@ -152,7 +152,7 @@ def sending_queue_fills(result: Record) -> Warned | None:
     text = (
         f"the number of packets that wait to be sent grew from {begin:,} to {end:,}: the NIC sends "
         "fewer than the cores complete, which they can do until transmit queues are full. Set "
-        f"run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
+        f"run.warmup to {at_least(full_ns)} or more."
     )
     return Warned(text, full_ns)
 
@@ -191,6 +191,6 @@ def few_packets(result: Record) -> Warned | None:
     text = (
         f"{whose} 99th percentile comes from {packets:,} packets, of which only "
         f"{packets // 100} are above it: another seed may move {moves}. Set run.duration to "
-        f"{ceil(enough_ns / 1e5) / 10:g} ms or more, to get {enough:,} packets."
+        f"{at_least(enough_ns)} or more, to get {enough:,} packets."
     )
     return Warned(text, enough_ns)

@@ -9,7 +9,7 @@ from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.use import serves
 from nic2core.scenario.quantity import LINE_BYTES, nanoseconds, size_bytes
-from nic2core.words import time
+from nic2core.words import at_least, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import TenantResults
@@ -94,15 +94,16 @@ def _of_packets(result: Record) -> Short | None:
     if before >= wanted:
         return None
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
-    settled = (
-        0.0 if result.peak is None else min(before, packets.completed / _core.PEAK_SETTLE_DIVISOR)
-    )
     # Packets completed per ns of run.warmup; if there are none, the measured rate is used.
-    per_ns = packets.completed_mpps / 1e3
-    if warmup_ns > 0 and before > settled:
-        per_ns = (before - settled) / warmup_ns
+    settled, per_ns, earlier = 0.0, packets.completed_mpps / 1e3, ""
+    if result.peak is not None and result.peak.probes:
+        # A search warms up for twice the time at the first rate, and goes on from earlier probes.
+        settled = packets.completed / _core.PEAK_SETTLE_DIVISOR
+        per_ns, earlier = 2 * result.peak.probes[0].completed_mpps / 1e3, " and in earlier probes"
+    elif warmup_ns > 0 and before > 0:
+        per_ns = before / warmup_ns
     why = (
-        f"{before:,} packets completed in it, but the caches keep filling until about "
+        f"{before:,} packets completed in it{earlier}, but the caches keep filling until about "
         f"{_rounded(wanted):,} have"
     )
     return Short((wanted - settled) / per_ns, why)
@@ -186,5 +187,5 @@ def _text(result: Record, short: Short) -> str:
     # Rounded up, so that the suggested time is enough.
     return (
         f"the warm-up of {time(warmup_ns)} is too short: {short.why}. Set run.warmup to "
-        f"{ceil(short.enough_ns / 1e5) / 10:g} ms or more."
+        f"{at_least(short.enough_ns)} or more."
     )

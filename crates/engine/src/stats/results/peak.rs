@@ -10,9 +10,12 @@ use super::Results;
 pub struct Peak {
     /// The highest rate at which the objective was met, completed Mpps.
     pub peak_mpps: f64,
-    /// What was offered there, in the terms of `traffic.rate`, Gbit/s on the wire: for a capture the average
-    /// over all of it, for bursts the rate while on. It exceeds what was completed by what the objective lets be
-    /// dropped. Absent if clients draw the sizes of synthetic traffic.
+    /// What was offered there, in the terms of `traffic.rate`, Mpps: for a capture the average over all of it, for
+    /// bursts the rate while on. It exceeds what was completed by what the objective lets be dropped. Absent from
+    /// results of older versions.
+    #[serde(default)]
+    pub rate_mpps: Option<f64>,
+    /// The same in Gbit/s on the wire. Absent if clients draw the sizes of synthetic traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_gbps: Option<f64>,
     /// The lowest rate at which the objective was missed, offered Mpps: the highest that may be offered lies

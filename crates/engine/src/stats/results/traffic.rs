@@ -16,8 +16,8 @@ pub struct Packets {
     pub dropped_no_descriptor: u64,
     /// Requests completed by the cores.
     pub completed: u64,
-    /// Requests completed before measuring began: during the warm-up, and while a probe of a peak
-    /// search settled.
+    /// Requests completed before measuring began: during the warm-up, in the probes of a peak search that this one
+    /// goes on from, and while it settled.
     pub completed_before: u64,
     /// Packets sent by the NIC.
     pub transmitted: u64,
@@ -85,6 +85,9 @@ pub struct CaptureFacts {
     /// Packets with the time stamp of the one before them.
     #[serde(default)]
     pub same_time: u64,
+    /// Packets in the fullest of a hundred equal parts of that time; absent from results of older versions.
+    #[serde(default)]
+    pub fullest_hundredth: Option<u64>,
     /// The longest time without a packet; absent if there is only one packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gap: Option<CaptureGap>,
