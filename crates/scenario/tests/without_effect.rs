@@ -201,12 +201,14 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     (
         "host-congestion",
         &["traffic.control.flow_range=0 ns"],
-            "=3.0",
+        "traffic.control.flow_min_cwnd",
+        "=3.0",
     ),
     (
         "host-congestion",
         &["traffic.control.flow_range=0 ns"],
-            "=3.0",
+        "traffic.control.flow_max_cwnd",
+        "=3.0",
     ),
     ("host-congestion", &["traffic.control.hops=0"], "traffic.control.hop_target", "=99 us"),
     ("pcie-bench", WRITES, "dma_bench.overhead", "=9 us"),
