@@ -18,6 +18,7 @@ from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
+from nic2core.results.models import SendersResults
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
@@ -184,6 +185,15 @@ def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
     of_marks = {"cut_by_host": None, "cut_by_path": 1.0, "cut_by_losses": 3.0}
     dctcp = changed(closed_loop, hears_marks=True, **of_marks)
     assert senders.cuts(measured(dctcp)) == {"marks": 0.25, "losses": 0.75}
+    timely = changed(closed_loop, hears_marks=False, **of_marks)
+    assert senders.cuts(measured(timely)) == {"the round trip": 0.25, "losses": 0.75}
+    # All in all, where there are groups.
+    apart = [
+        SendersResults.model_construct(hears_marks=marks, cut_by_host=host)
+        for marks, host in ((True, None), (False, 3.0), (False, None))
+    ]
+    mixed = measured(changed(timely, by_group=apart))
+    assert [*senders.cuts(mixed)] == ["the path or the round trip or marks", "losses"]
     none = changed(closed_loop, cut_by_host=0.0, cut_by_path=0.0, cut_by_losses=0.0)
     assert senders.cuts(measured(none)) == {}
     assert not [n for n in headline(none) if n.name.startswith("cut by")]

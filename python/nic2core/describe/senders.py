@@ -24,8 +24,8 @@ TITLE = "What closed-loop senders see"
 RIVALS = "Rivals and other senders"
 """Title of the table of the groups."""
 
-LOSSES = "losses"
-"""What `cuts` calls them."""
+PATH, ROUND_TRIP, MARKS, LOSSES = "the path", "the round trip", "marks", "losses"
+"""What `cuts` calls causes; the round trip is that of a control without a window for the server."""
 
 MOSTLY = 0.5
 """Share of losses, and of the cuts of windows, from which their cause explains the others too."""
@@ -160,7 +160,7 @@ def cut_packets(of: TransportResults | SendersResults) -> dict[str, float]:
     """Packets that windows were cut by, all together, by cause.
 
     Only causes that the congestion control knows: without a window for the server's delay, all
-    that acknowledgements cut is of the path, or of marks for a control that hears them.
+    that acknowledgements cut is of the round trip, or of marks for a control that hears them.
     """
     packets = {_told_by_acknowledgements(of): of.cut_by_path, LOSSES: of.cut_by_losses}
     return packets if of.cut_by_host is None else {"the host's delay": of.cut_by_host} | packets
@@ -177,8 +177,15 @@ def _told_by_acknowledgements(of: TransportResults | SendersResults) -> str:
     """What acknowledgements cut windows for, besides the server's delay."""
     apart = of.by_group if isinstance(of, TransportResults) else []
     alike: Sequence[TransportResults | SendersResults] = apart or [of]
-    hear = [bool(group.hears_marks) for group in alike]
-    return "marks" if all(hear) else "the path or marks" if any(hear) else "the path"
+    said = {_heard(group) for group in alike}
+    return " or ".join(cause for cause in (PATH, ROUND_TRIP, MARKS) if cause in said)
+
+
+def _heard(of: TransportResults | SendersResults) -> str:
+    """What a control hears of by acknowledgements, besides the server's delay if that is apart."""
+    if of.hears_marks:
+        return MARKS
+    return ROUND_TRIP if of.cut_by_host is None else PATH
 
 
 def lost_unheard(result: Record) -> str:

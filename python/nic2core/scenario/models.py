@@ -828,7 +828,47 @@ class DctcpControl(Model):
     """The initial window of a connection, in packets (RFC 6928: 10)."""
 
 
-Control: TypeAlias = Annotated[SwiftControl | DctcpControl, Field(discriminator="kind")]
+class TimelyControl(Model):
+    """TIMELY: sends at a rate that follows the gradient of the round trip (SIGCOMM 2015)."""
+
+    kind: Literal["timely"] = "timely"
+    ewma: float = 0.875
+    """`alpha`: weight of the newest difference between two round trips."""
+    beta: float = 0.8
+    """`beta`: multiplicative decrease."""
+    delta: BitRate = "10 Mbps"
+    """`delta`: what is added to the rate."""
+    low_threshold: Duration = "50 us"
+    """`T_low`: below it the rate increases, whatever the gradient."""
+    high_threshold: Duration = "500 us"
+    """`T_high`: above it the rate decreases, whatever the gradient."""
+    min_rtt: Duration = "20 us"
+    """`minRTT`, by which the gradient is normalised."""
+    hyperactive_after: UInt32 = 5
+    """`N`: so many increases in a row by the gradient, from which each is this many times `delta`.
+    """
+    segment: UInt32 = 4
+    """Acknowledged packets for one update of the rate, which the paper has for each segment of 16
+    KB and more. The default is 16 KiB of the 4 KiB packets of the host-congestion scenarios.
+    """
+    max_decrease: float = 1.0
+    """The most that one update takes of the rate. By default all that is above the least rate, as
+    in the paper: where the round trip grows by more than `minRTT` / `beta` from one update to the
+    next, the equation is below zero.
+    """
+    loss_decrease: float = 0.5
+    """What a loss takes of the rate, once in a round trip: half, as in TCP; not in the paper."""
+    min_rate: BitRate = "10 Mbps"
+    """The least rate of a connection: one `delta`, a choice."""
+    initial_rate: BitRate | None = None
+    """The rate of a new connection. Absent: that of the sender's link over the number of its
+    connections and one more.
+    """
+
+
+Control: TypeAlias = Annotated[
+    SwiftControl | DctcpControl | TimelyControl, Field(discriminator="kind")
+]
 """A congestion control."""
 
 

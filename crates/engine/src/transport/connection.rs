@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::config::RecoveryConfig;
-use super::control::{AnyControl, Feedback, Loss};
+use super::control::{AnyControl, ControlConfig, Feedback, Loss, Path};
 use super::cuts::Cuts;
 use super::fixed::ONE;
 use crate::time::Ps;
@@ -15,6 +15,9 @@ const GRANULARITY: Ps = Ps::from_ns(1);
 /// Consecutive timeouts after which the timeout no longer doubles: 2^6 is RFC 6298's one minute
 /// over its one second, rounded up.
 const MAX_BACKOFF: u32 = 6;
+
+/// Picoseconds in a second.
+const SECOND: u128 = 1_000_000_000_000;
 
 /// A packet in flight.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +55,7 @@ pub(super) struct Acked {
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     control: AnyControl,
+    frame_bits: u64,
     recovery: RecoveryConfig,
     /// Packets that the receiver has requested.
     asked: u64,
@@ -79,9 +83,14 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(control: AnyControl, recovery: &RecoveryConfig) -> Connection {
+    pub(super) fn new(
+        control: &ControlConfig,
+        path: &Path,
+        recovery: &RecoveryConfig,
+    ) -> Connection {
         Connection {
-            control,
+            control: AnyControl::new(control, path),
+            frame_bits: path.frame_bits,
             recovery: recovery.clone(),
             asked: 0,
             next: 0,
@@ -108,11 +117,18 @@ impl Connection {
         self.asked += u64::from(packets);
     }
 
-    /// The congestion window, in packets of [`ONE`].
+    /// The congestion window, in packets of [`ONE`]; of a rate-based control, its rate times the smoothed round trip, if
+    /// one is known.
     pub(super) fn window(&self) -> u64 {
-        let window = self.control.window();
-        debug_assert!(window > 0, "a control's window is above zero");
-        window
+        match (self.control.rate(), self.rtt) {
+            (Some(rate), Some((rtt, _))) => {
+                let bits = u128::from(rate.0) * u128::from(rtt.0);
+                let packets = bits * u128::from(ONE) / (SECOND * u128::from(self.frame_bits));
+                u64::try_from(packets).unwrap_or(u64::MAX)
+            }
+            (Some(_), None) => 0,
+            (None, _) => self.control.window(),
+        }
     }
 
     /// [`super::control::Control::host_counts`].
@@ -144,7 +160,8 @@ impl Connection {
     /// What to do now; a packet to send counts as in flight from here on.
     pub(super) fn next(&mut self, now: Ps) -> Next {
         // Below one packet, pacing limits the rate and one packet may be in flight.
-        let window = (self.window() / ONE).max(1);
+        debug_assert!(self.control.window() > 0, "a control's window is above zero");
+        let window = (self.control.window() / ONE).max(1);
         let again = !self.lost.is_empty();
         if self.flight.len() as u64 >= window || !(again || self.next < self.asked) {
             return Next::Nothing;
@@ -180,7 +197,7 @@ impl Connection {
         let feedback = Feedback { next_order, window_full, duplicate, ..*feedback };
         let before = self.window();
         self.control.on_ack(now, &feedback);
-        self.cuts.acknowledged(before, &self.control);
+        self.cuts.acknowledged(before, self.window(), self.host_counts());
         // One at a time: declaring one packet lost does not change how many acknowledgements passed
         // the others.
         let mut lost = 0;
@@ -196,7 +213,7 @@ impl Connection {
             self.flight.remove(i);
             let before = self.window();
             self.control.on_fast_recovery(now, loss);
-            self.cuts.lost(before, &self.control);
+            self.cuts.lost(before, self.window());
             lost += 1;
         }
         Acked { first: !duplicate, not_lost: waits.is_some(), lost }
@@ -229,7 +246,7 @@ impl Connection {
         self.backoff += 1;
         let before = self.window();
         self.control.on_timeout(now, self.next_order);
-        self.cuts.lost(before, &self.control);
+        self.cuts.lost(before, self.window());
     }
 }
 
@@ -237,22 +254,24 @@ impl Connection {
 mod tests {
     use super::*;
     use crate::testing::every;
-    use crate::transport::control::ControlConfig;
+    use crate::transport::control::PATH;
     use crate::transport::control::dctcp::DctcpConfig;
     use crate::transport::control::swift::SwiftConfig;
+    use crate::transport::control::timely::TimelyConfig;
+    use crate::units::BitRate;
 
     fn connection(cwnd: f64) -> Connection {
         let config = SwiftConfig { initial_cwnd: cwnd, ..SwiftConfig::default() };
-        let control = AnyControl::new(&ControlConfig::Swift(config));
-        let mut connection = Connection::new(control, &RecoveryConfig::default());
+        let control = ControlConfig::Swift(config);
+        let mut connection = Connection::new(&control, &PATH, &RecoveryConfig::default());
         connection.ask(100);
         connection
     }
 
     fn dctcp(packets: u64) -> Connection {
         let config = DctcpConfig { initial_cwnd: 4.0, max_cwnd: 1000.0, ..DctcpConfig::default() };
-        let control = AnyControl::new(&ControlConfig::Dctcp(config));
-        let mut connection = Connection::new(control, &RecoveryConfig::default());
+        let control = ControlConfig::Dctcp(config);
+        let mut connection = Connection::new(&control, &PATH, &RecoveryConfig::default());
         connection.ask(packets);
         connection
     }
@@ -336,7 +355,7 @@ mod tests {
     #[test]
     fn the_acknowledgement_of_a_needless_copy_does_not_open_the_window() {
         for config in every::<ControlConfig>() {
-            let mut c = Connection::new(AnyControl::new(&config), &RecoveryConfig::default());
+            let mut c = Connection::new(&config, &PATH, &RecoveryConfig::default());
             c.ask(100);
             let packets = sent(&mut c, Ps::ZERO).len() as u64;
             let now = Ps::from_us(1000);
@@ -347,6 +366,37 @@ mod tests {
             assert!(!ack(&mut c, now, 0, packets).first);
             assert_eq!(c.window(), window);
         }
+    }
+
+    /// The round trip does not change what a rate is told to be, but what it means in packets; only cuts of the rate
+    /// count.
+    #[test]
+    fn of_a_rate_the_window_is_what_it_brings_in_a_round_trip() {
+        let config = TimelyConfig {
+            initial_rate: Some(BitRate(3_561_600_000)),
+            segment: 1,
+            ..TimelyConfig::default()
+        };
+        let timely = ControlConfig::Timely(config);
+        let mut c = Connection::new(&timely, &PATH, &RecoveryConfig::default());
+        c.ask(100);
+        assert_eq!(c.window(), 0);
+        // A packet of 35 616 bits in 10 us.
+        let us = |us: u64| Ps::from_us(us);
+        assert_eq!((sent(&mut c, us(0)).len(), c.next(us(9))), (1, Next::WaitUntil(us(10))));
+        assert_eq!(sent(&mut c, us(10)), [(1, false)]);
+        let acked = |c: &mut Connection, number, rtt| {
+            let feedback = Feedback { rtt: us(rtt), order: number, ..Feedback::default() };
+            c.on_ack(us(100), number, &feedback);
+            c.window() as f64 / ONE as f64
+        };
+        let (first, shorter) = (acked(&mut c, 0, 40), acked(&mut c, 1, 10));
+        assert!((first / 4.0 - 1.0).abs() < 0.01, "{first} packets");
+        // The smoothed round trip is 36.25 us.
+        assert!((shorter / 3.625 - 1.0).abs() < 0.01, "{shorter} packets");
+        assert_eq!((c.cuts.path, c.cuts.losses), (0, 0));
+        c.time_out(us(200));
+        assert!((c.cuts.losses as f64 / ONE as f64 / (shorter / 2.0) - 1.0).abs() < 1e-6);
     }
 
     #[test]

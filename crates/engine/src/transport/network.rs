@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
-use super::control::{AnyControl, Feedback};
+use super::control::{Feedback, Path};
 use super::counts::{ConnectionCounts, Counts, GroupCounts};
 use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
@@ -51,15 +51,20 @@ impl Network {
     /// connection begin at a random time within one round trip without queueing, or after a pause.
     pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
         let number = (config.senders * queues) as usize;
+        let Size(frame) = config.frame();
+        let path = Path {
+            frame_bits: wire_bits(frame as u32),
+            link: config.network.sender_link,
+            connections: queues,
+        };
         let idle = config.groups().flat_map(|group| {
-            let idle = Connection::new(AnyControl::new(group.control), &config.recovery);
+            let idle = Connection::new(group.control, &path, &config.recovery);
             std::iter::repeat_n(idle, group.senders.len())
         });
         let connections: Vec<Connection> = idle.collect();
         let receivers = config.reads().into_iter().map(|reads| Receiver::new(reads.packets));
         let receivers: Vec<Receiver> = receivers.collect();
         let groups = config.groups().enumerate();
-        let Size(frame) = config.frame();
         let mut network = Network {
             senders: config.senders,
             delay: config.network.delay.ps(),

@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Feedback, Loss, MAX_CWND, check_windows};
+use super::{Control, Feedback, Loss, MAX_CWND, Path, check_windows};
 use crate::check::Check;
 use crate::time::Ps;
 use crate::transport::fixed::{self, ONE};
@@ -83,7 +83,7 @@ impl Control for Dctcp {
         check_windows(check, config.min_cwnd, config.max_cwnd, config.initial_cwnd);
     }
 
-    fn new(config: &DctcpConfig) -> Dctcp {
+    fn new(config: &DctcpConfig, _path: &Path) -> Dctcp {
         Dctcp {
             gain: fixed::from_f64(config.gain),
             min_cwnd: fixed::from_f64(config.min_cwnd),
@@ -160,6 +160,7 @@ impl Control for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::control::PATH;
     use proptest::prelude::*;
 
     proptest! {
@@ -171,7 +172,7 @@ mod tests {
             gain in 0.01f64..1.0,
         ) {
             let config = DctcpConfig { gain, ..DctcpConfig::default() };
-            let mut dctcp = Dctcp::new(&config);
+            let mut dctcp = Dctcp::new(&config, &PATH);
             let (mut alpha, mut cwnd, mut threshold) = (1.0, config.initial_cwnd, f64::INFINITY);
             // The first acknowledgement ends a window of its own; each window determines where the
             // next ends.
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn one_window_of_losses_halves_the_window_once_and_a_timeout_leaves_one_packet() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         for order in 0..3 {
             dctcp.on_fast_recovery(Ps::ZERO, Loss { order, next_order: 10 });
         }
@@ -228,7 +229,7 @@ mod tests {
     fn losses_halve_the_window_whatever_marks_have_cut_and_it_does_not_grow_meanwhile() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
         // The first of sixteen packets is lost, as three acknowledgements show, and the others are marked.
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         dctcp.window_end = 16;
         let marked = |order| Feedback { window_full: false, ..ack(order, 16, true) };
         (1..4).for_each(|order| dctcp.on_ack(Ps::ZERO, &marked(order)));
@@ -243,7 +244,7 @@ mod tests {
         assert!(dctcp.window() < 6 * ONE, "{}", dctcp.window());
 
         // The other way round: marks have cut the window that a packet is lost of.
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         dctcp.on_ack(Ps::ZERO, &ack(0, 16, true));
         let marked = dctcp.window();
         assert!(marked < 10 * ONE);
@@ -261,14 +262,14 @@ mod tests {
     #[test]
     fn after_a_timeout_the_window_grows_from_one_packet_whatever_the_minimum_of_a_cut_is() {
         let config = DctcpConfig { initial_cwnd: 8.0, min_cwnd: 8.0, ..DctcpConfig::default() };
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         dctcp.on_timeout(Ps::ZERO, 0);
         for (order, packets) in [(0, 1), (1, 2), (2, 3)] {
             assert_eq!(dctcp.window(), packets * ONE);
             dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false));
         }
         // A mark does not cut what is smaller already, and does not keep it there.
-        let mut marked = Dctcp::new(&config);
+        let mut marked = Dctcp::new(&config, &PATH);
         marked.on_timeout(Ps::ZERO, 0);
         marked.on_ack(Ps::ZERO, &ack(0, 1, true));
         assert_eq!(marked.window(), 2 * ONE);
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn marks_of_before_a_timeout_do_not_lower_the_threshold_that_it_sets() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         dctcp.window_end = 16;
         let marked = Feedback { window_full: false, ..ack(1, 16, true) };
         dctcp.on_ack(Ps::ZERO, &marked);
@@ -295,7 +296,7 @@ mod tests {
     #[test]
     fn the_acknowledgement_that_cuts_the_window_does_not_open_it() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         dctcp.on_ack(Ps::ZERO, &ack(0, 16, true));
         assert_eq!(dctcp.window(), 8 * ONE);
     }
@@ -305,7 +306,7 @@ mod tests {
     fn marks_hold_the_window_at_its_minimum() {
         let (initial_cwnd, min_cwnd) = (1.0, 1.0);
         let config = DctcpConfig { initial_cwnd, min_cwnd, ..DctcpConfig::default() };
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         for order in 0..20 {
             dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, true));
             assert_eq!(dctcp.window(), ONE);
@@ -315,7 +316,7 @@ mod tests {
     #[test]
     fn a_second_timeout_in_a_row_does_not_lower_the_threshold_again() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
-        let mut dctcp = Dctcp::new(&config);
+        let mut dctcp = Dctcp::new(&config, &PATH);
         let after_timeouts = |dctcp: &mut Dctcp, times: u32| {
             (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO, 0));
             // Slow start goes up to the threshold, one packet per acknowledgement.

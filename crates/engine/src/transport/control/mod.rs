@@ -4,15 +4,17 @@
 
 pub mod dctcp;
 pub mod swift;
+pub mod timely;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::dctcp::{Dctcp, DctcpConfig};
 use self::swift::{Swift, SwiftConfig};
+use self::timely::{Timely, TimelyConfig};
 use crate::check::Check;
 use crate::time::Ps;
-use crate::units::Duration;
+use crate::units::{BitRate, Duration};
 
 /// Windows are fixed-point numbers with 32 integer bits.
 const MAX_CWND: f64 = 65_536.0;
@@ -44,6 +46,17 @@ pub(crate) struct Feedback {
     pub(crate) duplicate: bool,
 }
 
+/// The way of a connection's data, as far as it is known before the first packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    /// Bits that a data frame takes of a link, preamble and gap included.
+    pub(crate) frame_bits: u64,
+    /// Rate of the sender's link.
+    pub(crate) link: BitRate,
+    /// Connections of the sender, which share this link.
+    pub(crate) connections: u32,
+}
+
 /// A packet that is considered lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
@@ -58,11 +71,9 @@ pub(crate) struct Loss {
 /// Contract: calls come in time order. `window` is in packets of [`fixed::ONE`](super::fixed::ONE) and above zero; a
 /// window below one packet means one packet at a time, no sooner than `pacing` after the previous
 /// one. A window of 2.7 packets allows two in flight. A rate-based control limits its rate with
-/// `pacing`, and its window is what it wants in flight: its rate times the round trip, rounded up to
-/// whole packets above one, and unrounded below, so that results tell its rate. (A roomier window is
-/// never full.) Whatever it needs to know about the path, such as the bits of a frame, is a
-/// parameter of its own. The connection, not the control, decides what is lost; the control limits
-/// how often it reacts.
+/// `pacing`, tells it by `rate`, and its window leaves room for what that takes; what results call
+/// its window is its rate times the smoothed round trip. The connection, not the control, decides
+/// what is lost; the control limits how often it reacts.
 pub(crate) trait Control: Sized {
     /// The parameters that a user sets.
     type Config;
@@ -74,7 +85,7 @@ pub(crate) trait Control: Sized {
     fn check(config: &Self::Config, check: &mut Check);
 
     /// The control of a new connection.
-    fn new(config: &Self::Config) -> Self;
+    fn new(config: &Self::Config, path: &Path) -> Self;
 
     /// An acknowledgement has arrived.
     fn on_ack(&mut self, now: Ps, feedback: &Feedback);
@@ -92,6 +103,11 @@ pub(crate) trait Control: Sized {
 
     /// Minimum time between two packets.
     fn pacing(&self) -> Ps;
+
+    /// Of a rate-based control: at what rate it sends.
+    fn rate(&self) -> Option<BitRate> {
+        None
+    }
 
     /// Of a control that keeps a window for the server's delay and another for the rest: whether the
     /// former is the one that counts. One that hears of nothing but the server's delay returns `Some(true)`.
@@ -133,9 +149,9 @@ macro_rules! controls {
         }
 
         impl AnyControl {
-            pub(crate) fn new(config: &ControlConfig) -> AnyControl {
+            pub(crate) fn new(config: &ControlConfig, path: &Path) -> AnyControl {
                 match config {
-                    $(ControlConfig::$name(c) => AnyControl::$name(<$name as Control>::new(c)),)*
+                    $(ControlConfig::$name(c) => AnyControl::$name(Control::new(c, path)),)*
                 }
             }
 
@@ -169,6 +185,12 @@ macro_rules! controls {
                 }
             }
 
+            pub(crate) fn rate(&self) -> Option<BitRate> {
+                match self {
+                    $(AnyControl::$name(c) => c.rate(),)*
+                }
+            }
+
             pub(crate) fn host_counts(&self) -> Option<bool> {
                 match self {
                     $(AnyControl::$name(c) => c.host_counts(),)*
@@ -189,4 +211,11 @@ controls! {
     "swift" => Swift(SwiftConfig);
     /// DCTCP: reacts to the fraction of packets that are marked (SIGCOMM 2010).
     "dctcp" => Dctcp(DctcpConfig);
+    /// TIMELY: sends at a rate that follows the gradient of the round trip (SIGCOMM 2015).
+    "timely" => Timely(TimelyConfig);
 }
+
+/// A way for tests: frames of 4 KiB and headers on 100 Gbps, for one connection.
+#[cfg(test)]
+pub(super) const PATH: Path =
+    Path { frame_bits: 35_616, link: BitRate(100_000_000_000), connections: 1 };

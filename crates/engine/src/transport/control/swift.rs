@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Feedback, Loss, MAX_CWND, MAX_DELAY, MIN_CWND, check_windows};
+use super::{Control, Feedback, Loss, MAX_CWND, MAX_DELAY, MIN_CWND, Path, check_windows};
 use crate::check::Check;
 use crate::time::Ps;
 use crate::transport::fixed::{self, ONE};
@@ -194,7 +194,7 @@ impl Control for Swift {
         check.within("endpoint_target", config.endpoint_target, Duration(1)..=MAX_DELAY);
     }
 
-    fn new(config: &SwiftConfig) -> Swift {
+    fn new(config: &SwiftConfig, _path: &Path) -> Swift {
         let c = config;
         let (low, high) = (fixed::from_f64(c.flow_min_cwnd), fixed::from_f64(c.flow_max_cwnd));
         // alpha = range / (1 / sqrt(min) - 1 / sqrt(max)), beta = -alpha / sqrt(max).
@@ -269,6 +269,7 @@ impl Control for Swift {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::control::PATH;
     use proptest::prelude::*;
 
     /// Algorithm 1 and section 3.5 in floating point, times in microseconds, for one of the two windows.
@@ -367,7 +368,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_follows_the_published_equations(config in configs(), steps in steps()) {
-            let mut swift = Swift::new(&config);
+            let mut swift = Swift::new(&config, &PATH);
             let published = |config: &SwiftConfig| Published {
                 config: config.clone(),
                 cwnd: config.initial_cwnd,
@@ -428,7 +429,7 @@ mod tests {
         let (short, long) = (Ps::from_us(10), Ps::from_us(400));
         for (rtt, endpoint, host) in [(long, long - short, true), (long, short, false)] {
             let mut swift =
-                Swift::new(&SwiftConfig { initial_cwnd: 4.0, ..SwiftConfig::default() });
+                Swift::new(&SwiftConfig { initial_cwnd: 4.0, ..SwiftConfig::default() }, &PATH);
             assert_eq!(swift.host_counts(), Some(false));
             swift.on_ack(Ps::from_us(1000), &Feedback { rtt, endpoint, ..Feedback::default() });
             assert_eq!(swift.host_counts(), Some(host));
@@ -438,7 +439,7 @@ mod tests {
     #[test]
     fn the_flow_scaled_target_spans_its_range_between_the_two_windows() {
         let config = SwiftConfig::default();
-        let swift = Swift::new(&config);
+        let swift = Swift::new(&config, &PATH);
         let base = config.fabric_target.0 + u64::from(config.hops) * config.hop_target.0;
         let added = |cwnd| swift.parameters.fabric_target(fixed::from_f64(cwnd)).0 - base;
         assert!(added(config.flow_max_cwnd) <= 1000);
