@@ -45,12 +45,12 @@ def warn_of_keys_without_effect(runs: Sequence[sources.Prepared], *, peak: bool 
     """Warn of overridden keys that have no effect in any of these runs.
 
     Also warn of DRAM timings that were dropped because the memory standard changed. A saved run
-    that this one goes on from has warned of its own keys.
+    that this one goes on from has warned of keys without effect in it.
     """
     for text in dict.fromkeys(run.dropped for run in runs if run.dropped):
         warnings.warn(text, WithoutEffect, stacklevel=3)
     for key in runs[0].settings if runs else ():
-        if key in runs[0].of_result:
+        if key in runs[0].warned:
             continue
         because = [run.without_effect.get(key) for run in runs]
         if not peak and key.partition(".")[0] == "slo":

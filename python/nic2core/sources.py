@@ -47,8 +47,9 @@ class Prepared:
     """The keys that were changed for this run, with their values."""
     without_effect: dict[str, str] = field(default_factory=dict)
     """The keys of `settings` that have no effect in this scenario, and why."""
-    of_result: frozenset[str] = frozenset()
-    """The keys of `settings` that the saved run had set from which this one goes on."""
+    warned: frozenset[str] = frozenset()
+    """Keys of `settings` that had no effect in the saved run from which this one goes on, or are of
+    no use after a search: there is no need to warn of them again."""
     name: str = ""
     """The name of the scenario file without its extension; empty if there is no file."""
     dropped: str = ""
@@ -215,10 +216,16 @@ def _again(path: Path, overrides: dict[str, Any], *, peak: bool) -> Prepared:
             f'"{rate_to_set(result.peak, result.scenario["traffic"])}".'
         )
     prepared = _changed(scenario_of(result), overrides)
-    prepared = replace(prepared, of_result=frozenset(result.settings.keys() - overrides.keys()))
+    prepared = replace(prepared, warned=_had_no_effect(result) - overrides.keys())
     if capture_file(prepared.scenario) == capture_file(result.scenario):
         result.check_capture()
     return prepared
+
+
+def _had_no_effect(result: Record) -> frozenset[str]:
+    """The keys that a run had set and had no effect in it, and those of an objective."""
+    before = _prepared(json.dumps(result.scenario), {}, result.settings).without_effect
+    return frozenset(before) | {key for key in result.settings if key.startswith("slo.")}
 
 
 def scenario_of(result: Record) -> Scenario:

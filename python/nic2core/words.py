@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Context
-from math import ceil, floor, isnan, log10
+from decimal import ROUND_DOWN, Context
+from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
 from nic2core.scenario.quantity import is_bit_rate
@@ -166,6 +166,12 @@ def time(ns: float) -> str:
 THREE = Context(prec=3)
 """Rounds as decimals, half to even: 633.5 ns and 0.6335 µs become the same."""
 
+DOWN = Context(prec=4, rounding=ROUND_DOWN)
+"""Rounds down as decimals, so that a rate that was found holds."""
+
+HUNDRED = 99.95
+"""From here three significant figures have no digit after the point, and first read as 100."""
+
 
 def three(value: float) -> str:
     """A number with three significant figures, or all digits before the point, in groups of three.
@@ -176,7 +182,7 @@ def three(value: float) -> str:
         return "0"
     if abs(value) < 0.001:
         return "< 0.001"
-    if abs(value) >= 99.95:
+    if abs(value) >= HUNDRED:
         return f"{value:,.0f}"
     return f"{float(THREE.create_decimal(repr(float(value)))):#.3g}"
 
@@ -212,14 +218,10 @@ def several(name: str) -> bool:
     return name.endswith("s") and not name.endswith(("ss", "us"))
 
 
-ALMOST_ALL = 99.95
-"""Percentage from which three significant figures read as all."""
-
-
 def percent(share: float) -> str:
     """A share as a percentage: a few drops do not read as none, nor nearly all as all."""
     value = 100 * share
-    if ALMOST_ALL <= value < 100:
+    if HUNDRED <= value < 100:
         return "over 99.9 %"
     return "0 %" if value == 0 else "< 0.01 %" if value < 0.01 else f"{three(value)} %"
 
@@ -308,8 +310,7 @@ def rate_found(found: Peak, traffic: Mapping[str, Any]) -> tuple[float, str]:
 def rate_to_set(found: Peak, traffic: Mapping[str, Any]) -> str:
     """The same as a value for `traffic.rate`; rounded down to hold."""
     rate, unit = rate_found(found, traffic)
-    finest = 10.0 ** (floor(log10(rate)) - 3)
-    return f"{floor(rate / finest) * finest:.4g} {unit}"
+    return f"{DOWN.create_decimal(repr(rate)).normalize():f} {unit}"
 
 
 def wire_rate(found: Peak, traffic: Mapping[str, Any]) -> str:

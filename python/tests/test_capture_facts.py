@@ -98,9 +98,11 @@ def test_of_a_link_that_is_slower_the_rounds_are_those_that_it_brings() -> None:
 def test_a_part_of_an_uneven_capture_is_told(replayed: Result) -> None:
     """Of 10,000 packets in 100 parts."""
 
-    def told(fullest: int, rounds: float, *, peak: bool = False) -> list[str]:
+    def told(
+        fullest: int, rounds: float, *, peak: bool = False, packets: int = 10_000
+    ) -> list[str]:
         facts = CaptureFacts(
-            packets=10_000, flows=5, bytes=10**6, span_ps=10**12, ipv6_packets=0,
+            packets=packets, flows=5, bytes=10**6, span_ps=10**12, ipv6_packets=0,
             fullest_hundredth=fullest,
         )  # fmt: skip
         demand = rounds * facts.packets / replayed.data.measured_ns * 1e3
@@ -117,4 +119,8 @@ def test_a_part_of_an_uneven_capture_is_told(replayed: Result) -> None:
     )
     (said,) = told(500, 0.2, peak=True)
     assert "which part is measured decides the peak" in said
+    assert said.endswith("for a whole round at this rate.")
     assert told(500, 1.0) == told(200, 0.2) == []
+    # In a hundredth of few packets, several are chance.
+    assert told(30, 0.2, packets=999) == []
+    assert told(36, 0.2, packets=1000)

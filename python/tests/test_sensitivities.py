@@ -273,8 +273,9 @@ def test_the_command_shows_and_keeps_what_it_found(
 
     # Its page is not replaced by one of its runs side by side.
     page = (out / "report.html").read_text()
-    assert command("report", out) == 2
-    assert f"its report is {out / 'report.html'}" in capsys.readouterr().err
+    for options in ((), ("--out", out / "report.html")):
+        assert command("report", out, *options) == 2
+        assert f"its report is {out / 'report.html'}" in capsys.readouterr().err
     assert (out / "report.html").read_text() == page
     assert command("report", out, "--out", tmp_path / "runs.html") == 0
     capsys.readouterr()

@@ -102,6 +102,12 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     warning = warned(replace(run, peak=peak))
     assert "the warm-up of 5.00 ms is too short: 50,000 packets completed in it and in" in warning
     assert "Set run.warmup to 9 ms or more" in warning
+    # Never less than it was, where the first probe saw more, or settled with less.
+    dense = peak.model_copy(update={"probes": [first.model_copy(update={"completed_mpps": 300})]})
+    assert "Set run.warmup to 7.4 ms or more" in warned(replace(run, peak=dense))
+    sparse = with_warmup(calm, completed=200_000, completed_before=40_000)
+    sparse = replace(sparse, peak=peak.model_copy(update={"results": sparse.data}))
+    assert "Set run.warmup to 9.3 ms or more" in warned(sparse)
     # With none at all the measured rate tells: 73,728 of 20.92 Mpps.
     none = with_warmup(calm, completed_before=0)
     assert "Set run.warmup to 3.6 ms or more" in warned(none)

@@ -292,6 +292,21 @@ def test_a_time_that_is_enough_is_rounded_up_and_can_be_set(ns: float, text: str
 
 
 @pytest.mark.parametrize(
+    ("mpps", "told"),
+    [
+        (0.3, "0.3 Mpps"),
+        (12345.6, "12340 Mpps"),
+        (8.7659e-5, "0.00008765 Mpps"),
+        (120.0, "120 Mpps"),
+    ],
+)
+def test_a_rate_that_was_found_can_be_set(ddio: Result, mpps: float, told: str) -> None:
+    found = Peak(peak_mpps=1.0, rate_mpps=mpps, failed_by="p99", probes=[], results=ddio.data)
+    assert words.rate_to_set(found, {"kind": "poisson", "rate": "1 Mpps"}) == told
+    assert 0 <= mpps - float(told.split(maxsplit=1)[0]) <= 1e-3 * mpps
+
+
+@pytest.mark.parametrize(
     ("traffic", "told"),
     [({"kind": "bursts", "rate": "9 Mpps"}, "4.997 Mpps"),
      ({"kind": "bursts", "rate": "9 Gbps"}, "4.956 Gbps"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from nic2core.describe import senders
 from nic2core.results.models import Results
 from nic2core.studies.reading import Reading
 
@@ -39,6 +40,21 @@ def reading(name: str) -> Row:
 def host_us(r: Results) -> float:
     """Mean host delay, us."""
     return transport(r).host_delay.mean_ns / 1e3
+
+
+def host_p99_us(r: Results) -> float:
+    """99th percentile of the host delay, us."""
+    return transport(r).host_delay.percentile(99) / 1e3
+
+
+def in_flight_packets(r: Results) -> float:
+    """Packets in flight, all connections together."""
+    return senders.in_flight(r)
+
+
+def fairness(r: Results) -> float:
+    """Jain's index."""
+    return transport(r).fairness
 
 
 def fabric_us(r: Results) -> float:

@@ -34,14 +34,15 @@ def report(
     from nic2core.report import write_report
 
     (only,) = results if len(results) == 1 else (None,)
-    if out is None and only is not None and (only / SENSITIVITY_FILE).exists():
+    out = out or places.report_of(results)
+    if only is not None and (only / SENSITIVITY_FILE).exists():
         # The page says more than one of its runs side by side would.
         page = only / places.REPORT_FILE
-        raise UserError(
-            f"{only} is what `nic2core sensitivity` wrote, and its report is {page}. For another "
-            "one, of its runs side by side, name a file with --out."
-        )
-    out = out or places.report_of(results)
+        if out.resolve() == page.resolve():
+            raise UserError(
+                f"{only} is what `nic2core sensitivity` wrote, and its report is {page}. For "
+                "another one, of its runs side by side, name another file with --out."
+            )
     places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} already exists and will be replaced.")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.use import link_is_full
-from nic2core.words import at_least, count, percent, three, time
+from nic2core.words import count, percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import CaptureFacts
@@ -17,18 +15,6 @@ if TYPE_CHECKING:
 
 MOST = 0.5
 """Share of a capture above which a gap without packets makes up most of it."""
-
-
-UNEVEN = 2
-"""Packets in a hundredth of a capture's time, relative to the mean, from which it is uneven."""
-
-
-CHANCE = 5
-"""Standard deviations of Poisson arrivals from which they are no chance."""
-
-
-WHOLE = 0.99
-"""Rounds from which all of a capture was measured."""
 
 
 COARSE = 0.01
@@ -48,7 +34,8 @@ def capture_facts(result: Record) -> str:
     )
     # A peak search tries rates of its own.
     if result.data.demand_mpps and result.peak is None:
-        asked_ns, round_ns = facts.packets / result.data.demand_mpps * 1e3, _round_ns(result, facts)
+        asked_ns = facts.packets / result.data.demand_mpps * 1e3
+        round_ns = round_ns_of(result, facts)
         rate = traffic.get("rate")
         said += f"; {'at its own timing' if rate is None else f'at {rate}'} one round takes "
         said += time(asked_ns)
@@ -61,34 +48,11 @@ def capture_facts(result: Record) -> str:
     return said + "".join(f"; {odd}" for odd in _oddities(facts)) + "."
 
 
-def _round_ns(result: Record, facts: CaptureFacts) -> float:
+def round_ns_of(result: Record, facts: CaptureFacts) -> float:
     """How long one round of a capture takes to arrive."""
     asked, carried = result.data.demand_mpps or 0.0, result.data.packets.offered_mpps
     rate = min(asked, carried) if link_is_full(result.data) else asked
     return facts.packets / rate * 1e3
-
-
-def part_of_a_round(result: Record) -> Warned | None:
-    """A warning if a part of an uneven capture was measured: seeds do not move it."""
-    facts = result.data.capture
-    if facts is None or not facts.fullest_hundredth or not result.data.demand_mpps:
-        return None
-    mean = facts.packets / 100
-    uneven = facts.fullest_hundredth > max(UNEVEN * mean, mean + CHANCE * sqrt(mean))
-    round_ns, measured_ns = _round_ns(result, facts), result.data.measured_ns
-    if not uneven or measured_ns >= WHOLE * round_ns:
-        return None
-    text = (
-        f"{three(measured_ns / round_ns)} of a round of the capture was measured, and a hundredth "
-        f"of its time has {three(facts.fullest_hundredth / mean)} times as many packets as the "
-        f"mean one: which part is measured decides {_decided(result)}, and other seeds do not move "
-        f"it. Set run.duration to {at_least(round_ns)} for a whole round."
-    )
-    return Warned(text, -measured_ns)
-
-
-def _decided(result: Record) -> str:
-    return "drops and tails" if result.peak is None else "the peak"
 
 
 def _oddities(facts: CaptureFacts) -> list[str]:

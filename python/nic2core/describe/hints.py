@@ -156,9 +156,10 @@ def why_no_change_helps(result: Record) -> str:
 
 
 def _long_enough(result: Record) -> str:
-    """The measured time that a search needs, as an option, if the run's is shorter.
+    """The measured time in which a search's first rate brings enough packets, as an option.
 
-    Half of the rate is tried first. Bursts are measured over whole cycles.
+    Empty if the run's is no shorter. Half of the rate is tried first. Bursts are measured over
+    whole cycles.
     """
     traffic, rate = result.scenario["traffic"], result.data.demand_mpps or 0.0
     cycle_ns = sum(nanoseconds(traffic[key]) for key in ("on", "off") if key in traffic)

@@ -845,7 +845,8 @@ class TimelyControl(Model):
     min_rtt: Duration = "20 us"
     """`minRTT`, by which the gradient is normalised."""
     hyperactive_after: UInt32 = 5
-    """`N`: so many increases in a row by the gradient, from which each is this many times `delta`.
+    """`N`: so many updates in a row with a gradient below zero, from which each adds this many
+    times `delta`. Any other update begins anew.
     """
     segment: UInt32 = 4
     """Acknowledged packets for one update of the rate, which the paper has for each segment of 16
@@ -853,16 +854,17 @@ class TimelyControl(Model):
     """
     max_decrease: float = 1.0
     """The most that one update takes of the rate. By default all that is above the least rate, as
-    in the paper: where the round trip grows by more than `minRTT` / `beta` from one update to the
-    next, the equation is below zero.
+    in the paper: where the mean difference exceeds `minRTT` / `beta`, the equation is below zero.
     """
     loss_decrease: float = 0.5
     """What a loss takes of the rate, once in a round trip: half, as in TCP; not in the paper."""
     min_rate: BitRate = "10 Mbps"
-    """The least rate of a connection: one `delta`, a choice."""
+    """The least rate of a connection, but no more than the sender's link has: one `delta`, a
+    choice.
+    """
     initial_rate: BitRate | None = None
-    """The rate of a new connection. Absent: that of the sender's link over the number of its
-    connections and one more.
+    """The rate of a new connection, but no more than the sender's link has. Absent: the rate of
+    that link over the number of its connections, which all may be active.
     """
 
 

@@ -276,3 +276,7 @@ def test_keys_that_a_result_had_set_are_not_warned_of_again(
     assert not [w for w in recwarn if w.category is WithoutEffect]
     with pytest.warns(WithoutEffect, match=r"io_ways = 4"):
         nic2core.run(saved, {"placement.io_ways": 4})
+    # Of what had an effect before, that run has not warned.
+    saved = nic2core.run(DEMO, SMALL | {"placement.io_ways": 3}).save(tmp_path / "ddio")
+    with pytest.warns(WithoutEffect, match=r"io_ways = 3"):
+        nic2core.run(saved, {"placement.policy": "dma"})

@@ -264,12 +264,20 @@ impl Found<'_> {
         for (table, control) in
             control.into_iter().chain(rivals.map(|c| ("traffic.rivals.control", c)))
         {
-            let ControlConfig::Swift(swift) = control else { continue };
-            let keys = ["flow_min_cwnd", "flow_max_cwnd"];
-            let because = "flow_range of the same table is nothing";
-            self.add(swift.flow_range.0 == 0, table, &keys, because);
-            let because = "hops of the same table is 0";
-            self.add(swift.hops == 0, table, &["hop_target"], because);
+            match control {
+                ControlConfig::Swift(swift) => {
+                    let keys = ["flow_min_cwnd", "flow_max_cwnd"];
+                    let because = "flow_range of the same table is nothing";
+                    self.add(swift.flow_range.0 == 0, table, &keys, because);
+                    let because = "hops of the same table is 0";
+                    self.add(swift.hops == 0, table, &["hop_target"], because);
+                }
+                ControlConfig::Timely(timely) => {
+                    let because = "beta of the same table is 0";
+                    self.add(timely.beta == 0.0, table, &["min_rtt", "max_decrease"], because);
+                }
+                ControlConfig::Dctcp(_) => {}
+            }
         }
     }
 

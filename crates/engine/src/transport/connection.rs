@@ -6,7 +6,7 @@ use super::config::RecoveryConfig;
 use super::control::{AnyControl, ControlConfig, Feedback, Loss, Path};
 use super::cuts::Cuts;
 use super::fixed::ONE;
-use crate::time::Ps;
+use crate::time::{PS_PER_S, Ps};
 
 /// The least time by which a timeout is longer than the mean round trip, RFC 6298's *G*: senders read clocks in
 /// nanoseconds. Without it, a steady round trip would be timed out by the acknowledgement that ends it.
@@ -15,9 +15,6 @@ const GRANULARITY: Ps = Ps::from_ns(1);
 /// Consecutive timeouts after which the timeout no longer doubles: 2^6 is RFC 6298's one minute
 /// over its one second, rounded up.
 const MAX_BACKOFF: u32 = 6;
-
-/// Picoseconds in a second.
-const SECOND: u128 = 1_000_000_000_000;
 
 /// A packet in flight.
 #[derive(Clone, Copy, Debug)]
@@ -123,12 +120,18 @@ impl Connection {
         match (self.control.rate(), self.rtt) {
             (Some(rate), Some((rtt, _))) => {
                 let bits = u128::from(rate.0) * u128::from(rtt.0);
-                let packets = bits * u128::from(ONE) / (SECOND * u128::from(self.frame_bits));
+                let packets = bits * u128::from(ONE) / (PS_PER_S * u128::from(self.frame_bits));
                 u64::try_from(packets).unwrap_or(u64::MAX)
             }
             (Some(_), None) => 0,
             (None, _) => self.control.window(),
         }
+    }
+
+    /// [`super::control::Control::rate`].
+    #[cfg(test)]
+    pub(super) fn rate(&self) -> Option<crate::units::BitRate> {
+        self.control.rate()
     }
 
     /// [`super::control::Control::host_counts`].

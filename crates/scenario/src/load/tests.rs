@@ -320,6 +320,15 @@ fn a_missing_machine_file_lists_those_there_are() {
 }
 
 #[test]
+fn keys_of_a_policy_are_checked_whatever_the_policy() {
+    for key in ["placement.ddio_headers.lines", "placement.ddio_l2.packets"] {
+        let set = format!("{key}=0");
+        let told = format!("--set {set}: {key} = 0 cannot be simulated; allowed: at least 1.");
+        assert_eq!(load_text(KVS, BOX, &[&set]).unwrap_err(), told);
+    }
+}
+
+#[test]
 fn contradictory_overrides_are_refused() {
     assert_eq!(
         load_text(KVS, BOX, &["run.seed=1", "run.seed=2"]).unwrap_err(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core.describe.capture_facts import part_of_a_round
+from nic2core.describe.doubts.captures import part_of_a_round
 from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
 from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked

@@ -98,7 +98,7 @@ def _of_packets(result: Record) -> Short | None:
     settled, per_ns, earlier = 0.0, packets.completed_mpps / 1e3, ""
     if result.peak is not None and result.peak.probes:
         # A search warms up for twice the time at the first rate, and goes on from earlier probes.
-        settled = packets.completed / _core.PEAK_SETTLE_DIVISOR
+        settled = min(before, packets.completed / _core.PEAK_SETTLE_DIVISOR)
         per_ns, earlier = 2 * result.peak.probes[0].completed_mpps / 1e3, " and in earlier probes"
     elif warmup_ns > 0 and before > 0:
         per_ns = before / warmup_ns
@@ -106,7 +106,9 @@ def _of_packets(result: Record) -> Short | None:
         f"{before:,} packets completed in it{earlier}, but the caches keep filling until about "
         f"{_rounded(wanted):,} have"
     )
-    return Short((wanted - settled) / per_ns, why)
+    # At least in proportion: the first probe may have seen a dense part of a capture.
+    least_ns = warmup_ns * wanted / before if before else 0.0
+    return Short(max((wanted - settled) / per_ns, least_ns), why)
 
 
 def _rounded(packets: int) -> int:

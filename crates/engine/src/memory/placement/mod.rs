@@ -76,11 +76,8 @@ pub(crate) enum Written {
 /// of their lines, `io_ways`, and what [`DmaWrite`] has. It does not see whether a core has read a line: with
 /// `llc.io_lines = "stay"` the line remains dirty and marked as written by I/O.
 pub(crate) trait Place {
-    /// What only this policy reads: a table of `placement`, or `()`.
+    /// What only this policy reads, to decide about packets: a table of `placement`, or `()`.
     type Keys;
-
-    /// Whether its keys decide about packets alone, and so nothing where none go to the LLC.
-    const KEYS_OF_PACKETS: bool = true;
 
     /// Reports keys that cannot be simulated.
     fn check(_keys: &Self::Keys, _check: &mut Check) {}

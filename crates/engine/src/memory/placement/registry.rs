@@ -59,7 +59,7 @@ macro_rules! policies {
                     if self.policy != Policy::$name {
                         let because = concat!("only placement.policy = \"", $kind, "\" reads it");
                         idle.push((stringify!($table), because));
-                    } else if $name::KEYS_OF_PACKETS && !packets {
+                    } else if !packets {
                         idle.push((stringify!($table), "no packets go to the LLC"));
                     }
                 )?)*
@@ -136,4 +136,26 @@ impl Placement {
 impl Placer {
     /// Conventional DMA, which has no keys.
     pub(crate) const DMA: Placer = Placer::Dma(Dma);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{every, placement};
+
+    /// As labels of runs expect.
+    #[test]
+    fn a_table_has_the_name_of_its_policy() {
+        let names = every::<Policy>().into_iter().flat_map(|policy| {
+            let idle = placement(policy).idle_tables(false);
+            idle.into_iter()
+                .filter(|(_, because)| because.starts_with("no packets"))
+                .map(move |(table, _)| (table, serde_json::to_value(policy).expect("a name")))
+        });
+        let names: Vec<_> = names.collect();
+        assert!(names.len() > 1, "{names:?}");
+        for (table, policy) in names {
+            assert_eq!(policy.as_str().map(|name| name.replace('-', "_")).as_deref(), Some(table));
+        }
+    }
 }

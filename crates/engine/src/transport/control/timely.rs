@@ -10,13 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::{Control, Feedback, Loss, MAX_DELAY, Path};
 use crate::check::Check;
 use crate::frame::MAX_LINK;
-use crate::time::Ps;
+use crate::time::{PS_PER_S, Ps};
 use crate::transport::fixed::{self, ONE};
 use crate::units::{BitRate, Duration};
 
 /// Rates have this many bits after the point.
 const RATE_BITS: u32 = 8;
-const SECOND: u128 = 1_000_000_000_000;
 
 /// The parameters of TIMELY, with the names of the paper's algorithm 1 where they have one. The defaults are those of
 /// Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY" (CoNEXT 2016), unless stated otherwise;
@@ -36,19 +35,21 @@ pub struct TimelyConfig {
     pub high_threshold: Duration,
     /// `minRTT`, by which the gradient is normalised.
     pub min_rtt: Duration,
-    /// `N`: so many increases in a row by the gradient, from which each is this many times `delta`.
+    /// `N`: so many updates in a row with a gradient below zero, from which each adds this many times `delta`. Any other
+    /// update begins anew.
     pub hyperactive_after: u32,
     /// Acknowledged packets for one update of the rate, which the paper has for each segment of 16 KB and more. The
     /// default is 16 KiB of the 4 KiB packets of the host-congestion scenarios.
     pub segment: u32,
     /// The most that one update takes of the rate. By default all that is above the least rate, as in the paper: where
-    /// the round trip grows by more than `minRTT` / `beta` from one update to the next, the equation is below zero.
+    /// the mean difference exceeds `minRTT` / `beta`, the equation is below zero.
     pub max_decrease: f64,
     /// What a loss takes of the rate, once in a round trip: half, as in TCP; not in the paper.
     pub loss_decrease: f64,
-    /// The least rate of a connection: one `delta`, a choice.
+    /// The least rate of a connection, but no more than the sender's link has: one `delta`, a choice.
     pub min_rate: BitRate,
-    /// The rate of a new connection. Absent: that of the sender's link over the number of its connections and one more.
+    /// The rate of a new connection, but no more than the sender's link has. Absent: the rate of that link over the
+    /// number of its connections, which all may be active.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rate: Option<BitRate>,
 }
@@ -93,8 +94,8 @@ pub(crate) struct Timely {
     previous: Option<Ps>,
     /// Mean difference between two round trips, in picoseconds of [`ONE`].
     difference: i128,
-    /// Increases in a row by the gradient.
-    increases: u32,
+    /// Updates in a row with a gradient below zero.
+    falling: u32,
     /// Acknowledged since the last update.
     acked: u32,
     /// Losses before this transmission have been reacted to.
@@ -111,7 +112,6 @@ impl Timely {
     }
 
     fn cut(&mut self, by: u64) {
-        self.increases = 0;
         self.set(fixed::mul(self.rate, ONE - by.min(self.max_decrease)));
     }
 
@@ -122,16 +122,16 @@ impl Timely {
         let newest = i128::from(rtt.0) - i128::from(previous.0);
         let (alpha, one) = (i128::from(self.ewma), i128::from(ONE));
         self.difference = (one - alpha) * self.difference / one + alpha * newest;
+        let falling = self.difference < 0 && (self.low..=self.high).contains(&rtt);
+        self.falling = if falling { self.falling.saturating_add(1) } else { 0 };
         if rtt < self.low {
-            self.increases = 0;
             self.increase(1);
         } else if rtt > self.high {
             // rate <- rate * (1 - beta * (1 - T_high / rtt))
             self.cut(fixed::mul(self.beta, fixed::div((rtt - self.high).0, rtt.0)));
         } else if self.difference <= 0 {
-            self.increases = self.increases.saturating_add(1);
             let n = self.hyperactive_after;
-            self.increase(if self.increases >= n { n } else { 1 });
+            self.increase(if self.falling >= n { n } else { 1 });
         } else {
             // rate <- rate * (1 - beta * rtt_diff / minRTT)
             let gradient = self.difference / i128::from(self.min_rtt.0);
@@ -142,7 +142,7 @@ impl Timely {
     /// Losses of what was sent before `next_order` are reacted to once.
     fn lose(&mut self, next_order: u64) {
         self.recovered = next_order;
-        self.increases = 0;
+        self.falling = 0;
         self.set(fixed::mul(self.rate, ONE - self.loss_decrease));
     }
 }
@@ -158,8 +158,11 @@ impl Control for Timely {
         check.within("beta", c.beta, 0.0..=1.0);
         check.within("delta", c.delta, BitRate(1)..=MAX_LINK);
         check.within("low_threshold", c.low_threshold, Duration(0)..=MAX_DELAY);
-        let what = ", the first being low_threshold";
-        check.within_what("high_threshold", c.high_threshold, c.low_threshold..=MAX_DELAY, what);
+        if c.low_threshold <= MAX_DELAY {
+            let what = ", the first being low_threshold";
+            let high = c.low_threshold..=MAX_DELAY;
+            check.within_what("high_threshold", c.high_threshold, high, what);
+        }
         check.within("min_rtt", c.min_rtt, Duration(1)..=MAX_DELAY);
         check.within("hyperactive_after", c.hyperactive_after, 1..=1000);
         check.at_least_one("segment", c.segment);
@@ -167,7 +170,7 @@ impl Control for Timely {
         check.within("loss_decrease", c.loss_decrease, 0.0..=1.0);
         // One packet in a second takes some thousand bits.
         check.within("min_rate", c.min_rate, BitRate(100_000)..=MAX_LINK);
-        if let Some(rate) = c.initial_rate {
+        if let Some(rate) = c.initial_rate.filter(|_| c.min_rate <= MAX_LINK) {
             let what = ", the first being min_rate";
             check.within_what("initial_rate", rate, c.min_rate..=MAX_LINK, what);
         }
@@ -176,7 +179,7 @@ impl Control for Timely {
     fn new(config: &TimelyConfig, path: &Path) -> Timely {
         let c = config;
         let rate = |rate: BitRate| rate.0 << RATE_BITS;
-        let share = BitRate(path.link.0 / (u64::from(path.connections) + 1));
+        let share = BitRate(path.link.0 / u64::from(path.connections));
         let mut timely = Timely {
             ewma: fixed::from_f64(c.ewma),
             beta: fixed::from_f64(c.beta),
@@ -194,7 +197,7 @@ impl Control for Timely {
             frame_bits: path.frame_bits,
             previous: None,
             difference: 0,
-            increases: 0,
+            falling: 0,
             acked: 0,
             recovered: 0,
         };
@@ -229,7 +232,7 @@ impl Control for Timely {
     }
 
     fn pacing(&self) -> Ps {
-        let bits = (u128::from(self.frame_bits) * SECOND) << RATE_BITS;
+        let bits = (u128::from(self.frame_bits) * PS_PER_S) << RATE_BITS;
         Ps(u64::try_from(bits / u128::from(self.rate)).unwrap_or(u64::MAX))
     }
 
@@ -267,7 +270,7 @@ mod tests {
                 ..TimelyConfig::default()
             };
             let mut timely = Timely::new(&config, &PATH);
-            let (mut rate, mut difference, mut increases) = (1.0f64, 0.0f64, 0);
+            let (mut rate, mut difference, mut falling) = (1.0f64, 0.0f64, 0);
             let mut previous = rtts[0] as f64;
             for ns in rtts {
                 let rtt = ns as f64;
@@ -276,11 +279,12 @@ mod tests {
                 // Rounding may decide about the sign of next to nothing.
                 prop_assume!(difference == 0.0 || difference.abs() > 1e-3);
                 let by = if rtt > 500e3 { 1.0 - 500e3 / rtt } else { difference / 20e3 };
-                increases = if (50e3..=500e3).contains(&rtt) && difference <= 0.0 { increases + 1 } else { 0 };
+                let between = (50e3..=500e3).contains(&rtt);
+                falling = if between && difference < 0.0 { falling + 1 } else { 0 };
                 if rtt < 50e3 {
                     rate += 0.01;
-                } else if increases > 0 {
-                    rate += if increases >= 5 { 0.05 } else { 0.01 };
+                } else if between && difference <= 0.0 {
+                    rate += if falling >= 5 { 0.05 } else { 0.01 };
                 } else {
                     rate *= 1.0 - (beta * by).min(max_decrease);
                 }
@@ -297,8 +301,8 @@ mod tests {
     #[test]
     fn a_connection_begins_with_its_share_of_the_link() {
         let of = |connections| Timely::new(&TimelyConfig::default(), &Path { connections, ..PATH });
-        assert_eq!(of(1).rate(), Some(BitRate(50_000_000_000)));
-        assert_eq!(of(12).rate(), Some(BitRate(100_000_000_000 / 13)));
+        assert_eq!(of(1).rate(), Some(BitRate(100_000_000_000)));
+        assert_eq!(of(12).rate(), Some(BitRate(100_000_000_000 / 12)));
         // Not below the least rate.
         assert_eq!(of(60_000).rate(), Some(BitRate(10_000_000)));
     }
@@ -307,18 +311,20 @@ mod tests {
     fn losses_of_a_round_trip_cut_the_rate_once() {
         let mut timely = Timely::new(&TimelyConfig::default(), &PATH);
         (0..3).for_each(|order| timely.on_fast_recovery(Ps::ZERO, Loss { order, next_order: 9 }));
-        assert_eq!(timely.rate(), Some(BitRate(25_000_000_000)));
+        assert_eq!(timely.rate(), Some(BitRate(50_000_000_000)));
         timely.on_fast_recovery(Ps::ZERO, Loss { order: 9, next_order: 12 });
-        assert_eq!(timely.rate(), Some(BitRate(12_500_000_000)));
+        assert_eq!(timely.rate(), Some(BitRate(25_000_000_000)));
         timely.on_timeout(Ps::ZERO, 12);
-        assert_eq!(timely.rate(), Some(BitRate(6_250_000_000)));
+        assert_eq!(timely.rate(), Some(BitRate(12_500_000_000)));
     }
 
     #[test]
     fn one_acknowledgement_of_a_segment_changes_the_rate() {
-        let mut timely = Timely::new(&TimelyConfig::default(), &PATH);
+        let mut timely = Timely::new(&TimelyConfig::default(), &Path { connections: 2, ..PATH });
         let rates = (0..8).map(|_| {
             timely.on_ack(Ps::ZERO, &ack(Ps::from_us(10)));
+            // A needless copy is none of them.
+            timely.on_ack(Ps::ZERO, &Feedback { duplicate: true, ..ack(Ps::from_us(10)) });
             timely.rate().unwrap().0 / 10_000_000
         });
         assert_eq!(rates.collect::<Vec<_>>(), [5000, 5000, 5000, 5001, 5001, 5001, 5001, 5002]);

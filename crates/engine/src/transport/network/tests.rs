@@ -7,6 +7,7 @@ use crate::transport::config::RivalsConfig;
 use crate::transport::control::ControlConfig;
 use crate::transport::control::dctcp::DctcpConfig;
 use crate::transport::control::swift::SwiftConfig;
+use crate::transport::control::timely::TimelyConfig;
 use crate::units::Duration;
 use proptest::prelude::*;
 use serde_json::json;
@@ -130,6 +131,17 @@ fn a_deadline_that_is_left_behind_goes_off_at_once() {
         let delivered = network.by_connection.iter().map(|of| of.delivered);
         assert!(delivered.min() > Some(400), "one of {lossy}: {:?}", network.counts.delivered);
     }
+}
+
+/// One to each queue.
+#[test]
+fn a_sender_shares_its_link_among_its_connections() {
+    let timely = ControlConfig::Timely(TimelyConfig::default());
+    let config = config(&timely, 2, 1);
+    let network = Network::new(&config, BitRate(100_000_000_000), 5, 1);
+    let share = BitRate(config.network.sender_link.0 / 5);
+    assert_eq!(network.connections.len(), 10);
+    assert!(network.connections.iter().all(|c| c.rate() == Some(share)));
 }
 
 /// Bringing pacing forward leaves the event at its old time scheduled.
