@@ -169,6 +169,9 @@ THREE = Context(prec=3)
 DOWN = Context(prec=4, rounding=ROUND_DOWN)
 """Rounds down as decimals, so that a rate that was found holds."""
 
+LEAST = 0.001
+"""What is less is negligible in every unit shown."""
+
 HUNDRED = 99.95
 """From here three significant figures have no digit after the point, and first read as 100."""
 
@@ -176,12 +179,12 @@ HUNDRED = 99.95
 def three(value: float) -> str:
     """A number with three significant figures, or all digits before the point, in groups of three.
 
-    Anything below a thousandth is negligible in every unit shown, and appears as `< 0.001`.
+    Anything below a thousandth appears as `< 0.001`.
     """
     if value == 0:
         return "0"
-    if abs(value) < 0.001:
-        return "< 0.001"
+    if abs(value) < LEAST:
+        return f"< {LEAST}"
     if abs(value) >= HUNDRED:
         return f"{value:,.0f}"
     return f"{float(THREE.create_decimal(repr(float(value)))):#.3g}"

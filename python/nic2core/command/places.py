@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.command import terminal
 from nic2core.results.timeline import HEAD as TRACE_HEAD
-from nic2core.run_record import COMPARISON_FILE, OF_COMPARISONS, RESULT_FILE, comparison
+from nic2core.run_record import (
+    COMPARISON_FILE,
+    OF_COMPARISONS,
+    RESULT_FILE,
+    SENSITIVITY_FILE,
+    comparison,
+)
 from nic2core.tables import TABLES
 
 if TYPE_CHECKING:
@@ -65,10 +71,18 @@ def writable_dir(path: Path, *, resumes: bool = False) -> None:
 
 
 def writable_report(path: Path) -> None:
-    """Refuse a report file that cannot be written, or that exists and is not a report."""
+    """Refuse a report file that cannot be written, exists and is no report, or says more.
+
+    The page of a sensitivity does, than one of its runs side by side would.
+    """
     writable_file(path)
     if path.is_file() and not _is_report(path):
         raise UserError(f"{path} exists and is not a nic2core report; choose another file.")
+    if path.name == REPORT_FILE and (path.parent / SENSITIVITY_FILE).exists():
+        raise UserError(
+            f"{path.parent} is what `nic2core sensitivity` wrote, and its report is {path}. For "
+            "another one, of its runs side by side, name another file with --out."
+        )
 
 
 def writable_timeline(path: Path, out: Path | None) -> None:

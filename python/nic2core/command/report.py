@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from nic2core._core import UserError
 from nic2core.command import places, terminal
 from nic2core.command.ending import note_gaps
 from nic2core.comparison import compare as compare_saved
 from nic2core.comparison import load_all
-from nic2core.run_record import SENSITIVITY_FILE
 
 
 def report(
@@ -33,16 +31,7 @@ def report(
     """Write an HTML report of one run, or a comparison of several."""
     from nic2core.report import write_report
 
-    (only,) = results if len(results) == 1 else (None,)
     out = out or places.report_of(results)
-    if only is not None and (only / SENSITIVITY_FILE).exists():
-        # The page says more than one of its runs side by side would.
-        page = only / places.REPORT_FILE
-        if out.resolve() == page.resolve():
-            raise UserError(
-                f"{only} is what `nic2core sensitivity` wrote, and its report is {page}. For "
-                "another one, of its runs side by side, name another file with --out."
-            )
     places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} already exists and will be replaced.")

@@ -26,7 +26,7 @@ from nic2core.describe.rates import (
 )
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import neighbours, work
-from nic2core.words import CAUSES, OF_PACKETS, listed, percent, sentence, three, time
+from nic2core.words import CAUSES, LEAST, OF_PACKETS, listed, percent, sentence, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -316,10 +316,6 @@ def _share(said: list[str], what: str, before: float, after: float) -> None:
     """Mention a share if it is displayed differently."""
     if percent(before) != percent(after) and not _as_before(before, after):
         said.append(f"{what}: {percent(before)} → {percent(after)}")
-
-
-LEAST = 0.001
-"""What is less is negligible in every unit shown."""
 
 
 def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:

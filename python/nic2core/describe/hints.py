@@ -229,8 +229,8 @@ def _kept_out(result: Record, saved: str) -> Iterator[str]:
         if ways is None or ways["first"] < io_ways:
             others = f"tenants.{number}.llc_ways={{ first = {io_ways}, count = {rest} }}"
             yield (
-                f"The lines of {tenant.name} may evict them, too: `nic2core {command} {saved} "
-                f"--set {quote(others)}` keeps these out of the I/O ways."
+                f"The lines of {tenant.name} may evict those of the NIC, too: `nic2core {command} "
+                f"{saved} --set {quote(others)}` keeps its lines out of the I/O ways."
             )
 
 

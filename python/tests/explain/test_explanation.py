@@ -436,14 +436,14 @@ def test_a_neighbour_is_kept_out_of_the_io_ways(ddio: Result) -> None:
         tenants = [*ddio.data.tenants, of.model_copy(update={"llc_misses": misses})]
         data = ddio.data.model_copy(update={"tenants": tenants})
         run = replace(ddio, scenario=scenario, data=data)
-        return "\n".join(hint for hint in hints(run, leak) if "keeps these out" in hint)
+        return "\n".join(hint for hint in hints(run, leak) if "keeps its lines out" in hint)
 
     io_ways, ways = ddio.scenario["placement"]["io_ways"], ddio.scenario["machine"]["llc"]["ways"]
     change = f"'tenants.1.llc_ways={{ first = {io_ways}, count = {ways - io_ways} }}'"
     assert said(10).startswith(
-        f"The lines of other may evict them, too: `nic2core run DIR --set {change}`"
+        f"The lines of other may evict those of the NIC, too: `nic2core run DIR --set {change}`"
     )
     assert said(10, llc_ways={"first": io_ways - 1, "count": 2})
     assert not said(10, llc_ways={"first": io_ways, "count": 2})
     assert not said(0)
-    assert "keeps these out" not in "\n".join(hints(ddio, leak))
+    assert "keeps its lines out" not in "\n".join(hints(ddio, leak))
