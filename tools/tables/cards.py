@@ -159,6 +159,30 @@ TABLES = {
         {"traffic.recovery.min_timeout": "1 ms", "run.warmup": "40 ms", "run.duration": "20 ms"},
         seeds=3,
     ),
+    "transport/dcqcn": Table(
+        "host-congestion",
+        {
+            "8 senders": {"traffic.senders": 8},
+            "40": {},
+            "40, 300 us": {"traffic.control.increase_timer": "300 us"},
+            "40, 1500 us": {"traffic.control.increase_timer": "1500 us"},
+        },
+        {
+            "goodput": GOODPUT,
+            "dropped": DROPPED,
+            "p99 in the server": host_p99_us,
+            "in flight": in_flight_packets,
+            "fairness": fairness,
+        },
+        {
+            "traffic.control": {"kind": "dcqcn", "min_rate": "10 Mbps"},
+            "machine.nic.ecn_threshold": "256 KiB",
+            "traffic.recovery.min_timeout": "1 ms",
+            "run.warmup": "40 ms",
+            "run.duration": "20 ms",
+        },
+        seeds=3,
+    ),
     "transport/cuts": Table(
         "host-congestion",
         {

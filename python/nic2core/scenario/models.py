@@ -859,17 +859,45 @@ class TimelyControl(Model):
     loss_decrease: float = 0.5
     """What a loss takes of the rate, once in a round trip: half, as in TCP; not in the paper."""
     min_rate: BitRate = "10 Mbps"
-    """The least rate of a connection, but no more than the sender's link has: one `delta`, a
-    choice.
-    """
+    """The least rate of a connection: one `delta`, a choice."""
     initial_rate: BitRate | None = None
-    """The rate of a new connection, but no more than the sender's link has. Absent: the rate of
-    that link over the number of its connections, which all may be active.
+    """The rate of a new connection. Absent: the rate of the sender's link over the number of its
+    connections, which all may be active, but no less than `min_rate`.
     """
+
+
+class DcqcnControl(Model):
+    """DCQCN: sends at a rate that marks cut and timers raise (SIGCOMM 2015)."""
+
+    kind: Literal["dcqcn"] = "dcqcn"
+    gain: float = 0.00390625
+    """`g`: weight of the newest notification in `alpha`, of which a cut takes half."""
+    notification_interval: Duration = "50 us"
+    """`N`: marks within this time after a notification make no other."""
+    alpha_timer: Duration = "55 us"
+    """`K`: after so long without a notification, and every so long from then on, `alpha` decays."""
+    increase_timer: Duration = "55 us"
+    """`T`: after so long without a notification, and every so long from then on, the rate is
+    raised.
+    """
+    byte_counter: Size = "10000000 B"
+    """`B`: the rate is also raised whenever so much has been sent."""
+    recoveries: UInt32 = 5
+    """`F`: the first so many times by the timer or by bytes, the rate goes half of the way back to
+    what it was before the cut.
+    """
+    additive_increase: BitRate = "40 Mbps"
+    """`R_AI`: what is then added to the rate that it goes half of the way to."""
+    hyper_increase: BitRate = "200 Mbps"
+    """`R_HAI`: the same, once both the timer and the bytes have raised it more than `recoveries`
+    times.
+    """
+    min_rate: BitRate = "40 Mbps"
+    """The least rate of a connection: one `additive_increase`, a choice."""
 
 
 Control: TypeAlias = Annotated[
-    SwiftControl | DctcpControl | TimelyControl, Field(discriminator="kind")
+    SwiftControl | DctcpControl | TimelyControl | DcqcnControl, Field(discriminator="kind")
 ]
 """A congestion control."""
 

@@ -276,7 +276,7 @@ impl Found<'_> {
                     let because = "beta of the same table is 0";
                     self.add(timely.beta == 0.0, table, &["min_rtt", "max_decrease"], because);
                 }
-                ControlConfig::Dctcp(_) => {}
+                ControlConfig::Dctcp(_) | ControlConfig::Dcqcn(_) => {}
             }
         }
     }

@@ -208,6 +208,7 @@ impl Host {
             Step::Asked => network.asked(now, of),
             Step::Wake => network.wake(now, of),
             Step::Timeout => network.timeout(now, of),
+            Step::Timer => network.timer(now, of),
             Step::Delivered => self.delivered(now, of),
         }
         self.schedule_network();

@@ -189,10 +189,15 @@ impl ClosedLoopConfig {
         check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
         check.within("think", self.think, Duration(0)..=MAX_DELAY);
-        check.below("control", |check| self.control.check(check));
+        check.below("control", |check| self.control.check(self.valid_link(), check));
         if let Some(rivals) = &self.rivals {
             check.below("rivals", |check| self.check_rivals(rivals, check));
         }
+    }
+
+    /// The rate of a sender's link, or one near it that can be simulated: what is wrong with it is told once.
+    fn valid_link(&self) -> BitRate {
+        self.network.sender_link.clamp(MIN_LINK, MAX_LINK)
     }
 
     /// Checks what rivals have of their own.
@@ -224,7 +229,7 @@ impl ClosedLoopConfig {
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         if let Some(control) = &rivals.control {
-            check.below("control", |check| control.check(check));
+            check.below("control", |check| control.check(self.valid_link(), check));
         }
     }
 
@@ -373,6 +378,38 @@ mod tests {
                 json!({"kind": "timely", "initial_rate": "1 Mbps"}),
                 "control.initial_rate",
             ),
+            // The sender's link has 100 Gbps.
+            ("/control", json!({"kind": "timely", "min_rate": "101 Gbps"}), "control.min_rate"),
+            (
+                "/control",
+                json!({"kind": "timely", "initial_rate": "101 Gbps"}),
+                "control.initial_rate",
+            ),
+            ("/control", json!({"kind": "dcqcn", "gain": 0.0}), "control.gain"),
+            (
+                "/control",
+                json!({"kind": "dcqcn", "notification_interval": "2 s"}),
+                "control.notification_interval",
+            ),
+            ("/control", json!({"kind": "dcqcn", "alpha_timer": "0 us"}), "control.alpha_timer"),
+            (
+                "/control",
+                json!({"kind": "dcqcn", "increase_timer": "99 ns"}),
+                "control.increase_timer",
+            ),
+            ("/control", json!({"kind": "dcqcn", "byte_counter": "0 B"}), "control.byte_counter"),
+            ("/control", json!({"kind": "dcqcn", "recoveries": 1001}), "control.recoveries"),
+            (
+                "/control",
+                json!({"kind": "dcqcn", "additive_increase": "0 bps"}),
+                "control.additive_increase",
+            ),
+            (
+                "/control",
+                json!({"kind": "dcqcn", "hyper_increase": "0 bps"}),
+                "control.hyper_increase",
+            ),
+            ("/control", json!({"kind": "dcqcn", "min_rate": "101 Gbps"}), "control.min_rate"),
             ("/think", json!("2 s"), "think"),
             ("/rivals", json!({"senders": 40, "open_reads": 2}), "rivals.senders"),
             ("/rivals", json!({"senders": 4}), "rivals.senders"),

@@ -75,6 +75,8 @@ pub(super) struct Connection {
     pub(super) wakes: Option<Ps>,
     /// When the timer fires. Events at other times are stale: the timer was brought forward.
     pub(super) timed: Option<Ps>,
+    /// When the control's own timer fires. Events at other times are stale, like those of the other two.
+    pub(super) ticks: Option<Ps>,
     /// What the window was cut by since counting began.
     pub(super) cuts: Cuts,
 }
@@ -100,6 +102,7 @@ impl Connection {
             backoff: 0,
             wakes: None,
             timed: None,
+            ticks: None,
             cuts: Cuts::default(),
         }
     }
@@ -144,6 +147,19 @@ impl Connection {
         self.control.hears_marks()
     }
 
+    /// [`super::control::Control::timer`].
+    pub(super) fn timer(&self) -> Option<Ps> {
+        self.control.timer()
+    }
+
+    /// The control's timer has come.
+    pub(super) fn on_timer(&mut self, now: Ps) {
+        let before = self.window();
+        self.control.on_timer(now);
+        self.cuts.acknowledged(before, self.window(), self.host_counts());
+        debug_assert!(self.timer().is_none_or(|at| at > now), "a control's timer moves on");
+    }
+
     /// Packets sent at least once.
     pub(super) fn begun(&self) -> u64 {
         self.next
@@ -178,6 +194,7 @@ impl Connection {
         let order = self.next_order;
         self.next_order += 1;
         self.last_sent = Some(now);
+        self.control.on_sent(now);
         self.flight.push_back(Sent { number, order, at: now, passed: 0 });
         if self.flight.len() as u64 >= window {
             self.full_before = self.next_order;

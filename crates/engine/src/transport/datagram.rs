@@ -19,6 +19,8 @@ pub(crate) enum Step {
     Wake,
     /// A connection checks its timeout.
     Timeout,
+    /// The timer of a connection's congestion control.
+    Timer,
 }
 
 impl Step {

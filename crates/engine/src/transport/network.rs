@@ -252,16 +252,31 @@ impl Network {
         self.send(now, connection);
     }
 
+    /// The timer of a connection's congestion control.
+    pub(crate) fn timer(&mut self, now: Ps, connection: u32) {
+        let c = &mut self.connections[connection as usize];
+        if c.ticks != Some(now) {
+            return;
+        }
+        c.ticks = None;
+        if c.timer().is_some_and(|at| at <= now) {
+            self.by_connection[connection as usize].window_was(c, now);
+            c.on_timer(now);
+        }
+        self.send(now, connection);
+    }
+
     /// Sends all that a connection may send now.
     fn send(&mut self, now: Ps, connection: u32) {
         let sender = (connection % self.senders) as usize;
         loop {
             let c = &mut self.connections[connection as usize];
+            let of = &mut self.by_connection[connection as usize];
+            of.window_was(c, now);
             match c.next(now) {
                 Next::Send { number, order, again } => {
                     self.counts.sent += 1;
                     self.counts.sent_again += u64::from(again);
-                    let of = &mut self.by_connection[connection as usize];
                     of.sent += 1;
                     of.sent_again += u64::from(again);
                     let datagram = self.datagrams.add(Datagram {
@@ -293,6 +308,12 @@ impl Network {
         {
             c.timed = Some(at);
             self.due.push((at, Step::Timeout, connection));
+        }
+        if let Some(at) = c.timer().map(|at| at.max(now))
+            && c.ticks.is_none_or(|armed| at < armed)
+        {
+            c.ticks = Some(at);
+            self.due.push((at, Step::Timer, connection));
         }
     }
 

@@ -16,6 +16,7 @@ use super::{Control, Feedback, Loss, MAX_CWND, Path, check_windows};
 use crate::check::Check;
 use crate::time::Ps;
 use crate::transport::fixed::{self, ONE};
+use crate::units::BitRate;
 
 /// The parameters of DCTCP.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +77,7 @@ impl Control for Dctcp {
 
     const HEARS_MARKS: bool = true;
 
-    fn check(config: &DctcpConfig, check: &mut Check) {
+    fn check(config: &DctcpConfig, _link: BitRate, check: &mut Check) {
         check.within("gain", config.gain, 1e-6..=1.0);
         // Below one packet, DCTCP would still send one packet per round trip, since it does not pace.
         check.within("min_cwnd", config.min_cwnd, 1.0..=MAX_CWND);

@@ -2,13 +2,16 @@
 //!
 //! docs/models/transport.md explains step by step how to add one.
 
+pub mod dcqcn;
 pub mod dctcp;
+mod rate;
 pub mod swift;
 pub mod timely;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::dcqcn::{Dcqcn, DcqcnConfig};
 use self::dctcp::{Dctcp, DctcpConfig};
 use self::swift::{Swift, SwiftConfig};
 use self::timely::{Timely, TimelyConfig};
@@ -81,8 +84,8 @@ pub(crate) trait Control: Sized {
     /// Whether it reacts to marks (ECN). Users are warned of marks that nothing hears.
     const HEARS_MARKS: bool;
 
-    /// Reports parameters that cannot be simulated.
-    fn check(config: &Self::Config, check: &mut Check);
+    /// Reports parameters that cannot be simulated. `link` is the rate of the sender's link.
+    fn check(config: &Self::Config, link: BitRate, check: &mut Check);
 
     /// The control of a new connection.
     fn new(config: &Self::Config, path: &Path) -> Self;
@@ -97,6 +100,17 @@ pub(crate) trait Control: Sized {
     /// considered lost, though later ones may just have been acknowledged. `next_order` is the position that the
     /// connection's next transmission will have.
     fn on_timeout(&mut self, now: Ps, next_order: u64);
+
+    /// A packet is sent.
+    fn on_sent(&mut self, _now: Ps) {}
+
+    /// When `on_timer` is to be called; asked anew after every call, so that it may be put off or brought forward.
+    fn timer(&self) -> Option<Ps> {
+        None
+    }
+
+    /// The time of `timer` has come. Afterwards `timer` is later than `now`, or `None`.
+    fn on_timer(&mut self, _now: Ps) {}
 
     /// How many packets may be in flight.
     fn window(&self) -> u64;
@@ -124,6 +138,13 @@ fn check_windows(check: &mut Check, min: f64, max: f64, initial: f64) {
     }
 }
 
+/// Checks the least rate of a rate-based control.
+fn check_min_rate(check: &mut Check, min: BitRate, link: BitRate) {
+    // One packet in a second takes some thousand bits.
+    let what = ", the last being network.sender_link";
+    check.within_what("min_rate", min, BitRate(100_000)..=link, what);
+}
+
 /// For each control: its description, its name in scenarios, its type, and its parameters.
 macro_rules! controls {
     ($($(#[$doc:meta])* $kind:literal => $name:ident($config:ty);)*) => {
@@ -135,9 +156,10 @@ macro_rules! controls {
         }
 
         impl ControlConfig {
-            pub(super) fn check(&self, check: &mut Check) {
+            /// `link` is the rate of the sender's link.
+            pub(super) fn check(&self, link: BitRate, check: &mut Check) {
                 match self {
-                    $(ControlConfig::$name(config) => $name::check(config, check),)*
+                    $(ControlConfig::$name(config) => $name::check(config, link, check),)*
                 }
             }
         }
@@ -170,6 +192,24 @@ macro_rules! controls {
             pub(crate) fn on_timeout(&mut self, now: Ps, next_order: u64) {
                 match self {
                     $(AnyControl::$name(c) => c.on_timeout(now, next_order),)*
+                }
+            }
+
+            pub(crate) fn on_sent(&mut self, now: Ps) {
+                match self {
+                    $(AnyControl::$name(c) => c.on_sent(now),)*
+                }
+            }
+
+            pub(crate) fn timer(&self) -> Option<Ps> {
+                match self {
+                    $(AnyControl::$name(c) => c.timer(),)*
+                }
+            }
+
+            pub(crate) fn on_timer(&mut self, now: Ps) {
+                match self {
+                    $(AnyControl::$name(c) => c.on_timer(now),)*
                 }
             }
 
@@ -213,6 +253,8 @@ controls! {
     "dctcp" => Dctcp(DctcpConfig);
     /// TIMELY: sends at a rate that follows the gradient of the round trip (SIGCOMM 2015).
     "timely" => Timely(TimelyConfig);
+    /// DCQCN: sends at a rate that marks cut and timers raise (SIGCOMM 2015).
+    "dcqcn" => Dcqcn(DcqcnConfig);
 }
 
 /// A way for tests: frames of 4 KiB and headers on 100 Gbps, for one connection.

@@ -12,7 +12,7 @@ use super::{Control, Feedback, Loss, MAX_CWND, MAX_DELAY, MIN_CWND, Path, check_
 use crate::check::Check;
 use crate::time::Ps;
 use crate::transport::fixed::{self, ONE};
-use crate::units::Duration;
+use crate::units::{BitRate, Duration};
 
 /// The parameters of Swift, named as in the paper's algorithm 1 and section 3.5 where they have a
 /// name there. The paper gives no production values; unless stated otherwise, the defaults are
@@ -172,7 +172,7 @@ impl Control for Swift {
 
     const HEARS_MARKS: bool = false;
 
-    fn check(config: &SwiftConfig, check: &mut Check) {
+    fn check(config: &SwiftConfig, _link: BitRate, check: &mut Check) {
         check.within("additive_increase", config.additive_increase, 1e-6..=1000.0);
         check.within("beta", config.beta, 0.0..=1.0);
         check.within("max_mdf", config.max_mdf, 0.0..=0.999);

@@ -7,19 +7,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Feedback, Loss, MAX_DELAY, Path};
+use super::rate::Rate;
+use super::{Control, Feedback, Loss, MAX_DELAY, Path, check_min_rate};
 use crate::check::Check;
 use crate::frame::MAX_LINK;
-use crate::time::{PS_PER_S, Ps};
+use crate::time::Ps;
 use crate::transport::fixed::{self, ONE};
 use crate::units::{BitRate, Duration};
 
-/// Rates have this many bits after the point.
-const RATE_BITS: u32 = 8;
-
-/// The parameters of TIMELY, with the names of the paper's algorithm 1 where they have one. The defaults are those of
-/// Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY" (CoNEXT 2016), unless stated otherwise;
-/// quoted from memory.
+/// The parameters of TIMELY, with the names of the paper's algorithm 1 where they have one. The defaults of `ewma`,
+/// `beta`, the thresholds, `min_rtt` and `hyperactive_after` are those of the ns-3 model of HPCC
+/// (alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc), that of `delta` is the one of Zhu et al., "ECN or Delay:
+/// Lessons Learnt from Analysis of DCQCN and TIMELY" (CoNEXT 2016), quoted from memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimelyConfig {
@@ -46,10 +45,10 @@ pub struct TimelyConfig {
     pub max_decrease: f64,
     /// What a loss takes of the rate, once in a round trip: half, as in TCP; not in the paper.
     pub loss_decrease: f64,
-    /// The least rate of a connection, but no more than the sender's link has: one `delta`, a choice.
+    /// The least rate of a connection: one `delta`, a choice.
     pub min_rate: BitRate,
-    /// The rate of a new connection, but no more than the sender's link has. Absent: the rate of that link over the
-    /// number of its connections, which all may be active.
+    /// The rate of a new connection. Absent: the rate of the sender's link over the number of its connections, which
+    /// all may be active, but no less than `min_rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rate: Option<BitRate>,
 }
@@ -73,23 +72,20 @@ impl Default for TimelyConfig {
     }
 }
 
-/// The state of a connection. Rates are bits per second with [`RATE_BITS`] bits after the point.
+/// The state of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Timely {
     ewma: u64,
     beta: u64,
     max_decrease: u64,
     loss_decrease: u64,
-    delta: u64,
-    min_rate: u64,
-    max_rate: u64,
-    rate: u64,
+    delta: BitRate,
+    rate: Rate,
     low: Ps,
     high: Ps,
     min_rtt: Ps,
     hyperactive_after: u32,
     segment: u32,
-    frame_bits: u64,
     /// The round trip of the last update.
     previous: Option<Ps>,
     /// Mean difference between two round trips, in picoseconds of [`ONE`].
@@ -103,16 +99,12 @@ pub(crate) struct Timely {
 }
 
 impl Timely {
-    fn set(&mut self, rate: u64) {
-        self.rate = rate.clamp(self.min_rate, self.max_rate);
-    }
-
     fn increase(&mut self, times: u32) {
-        self.set(self.rate.saturating_add(self.delta.saturating_mul(times.into())));
+        self.rate.increase(BitRate(self.delta.0 * u64::from(times)));
     }
 
     fn cut(&mut self, by: u64) {
-        self.set(fixed::mul(self.rate, ONE - by.min(self.max_decrease)));
+        self.rate.cut(by.min(self.max_decrease));
     }
 
     /// Algorithm 1.
@@ -143,7 +135,7 @@ impl Timely {
     fn lose(&mut self, next_order: u64) {
         self.recovered = next_order;
         self.falling = 0;
-        self.set(fixed::mul(self.rate, ONE - self.loss_decrease));
+        self.rate.cut(self.loss_decrease);
     }
 }
 
@@ -152,7 +144,7 @@ impl Control for Timely {
 
     const HEARS_MARKS: bool = false;
 
-    fn check(config: &TimelyConfig, check: &mut Check) {
+    fn check(config: &TimelyConfig, link: BitRate, check: &mut Check) {
         let c = config;
         check.within("ewma", c.ewma, 1e-6..=1.0);
         check.within("beta", c.beta, 0.0..=1.0);
@@ -168,41 +160,34 @@ impl Control for Timely {
         check.at_least_one("segment", c.segment);
         check.within("max_decrease", c.max_decrease, 0.0..=1.0);
         check.within("loss_decrease", c.loss_decrease, 0.0..=1.0);
-        // One packet in a second takes some thousand bits.
-        check.within("min_rate", c.min_rate, BitRate(100_000)..=MAX_LINK);
-        if let Some(rate) = c.initial_rate.filter(|_| c.min_rate <= MAX_LINK) {
-            let what = ", the first being min_rate";
-            check.within_what("initial_rate", rate, c.min_rate..=MAX_LINK, what);
+        check_min_rate(check, c.min_rate, link);
+        if let Some(rate) = c.initial_rate.filter(|_| c.min_rate <= link) {
+            let what = ", which are min_rate and network.sender_link";
+            check.within_what("initial_rate", rate, c.min_rate..=link, what);
         }
     }
 
     fn new(config: &TimelyConfig, path: &Path) -> Timely {
         let c = config;
-        let rate = |rate: BitRate| rate.0 << RATE_BITS;
         let share = BitRate(path.link.0 / u64::from(path.connections));
-        let mut timely = Timely {
+        Timely {
             ewma: fixed::from_f64(c.ewma),
             beta: fixed::from_f64(c.beta),
             max_decrease: fixed::from_f64(c.max_decrease),
             loss_decrease: fixed::from_f64(c.loss_decrease),
-            delta: rate(c.delta),
-            min_rate: rate(c.min_rate.min(path.link)),
-            max_rate: rate(path.link),
-            rate: 0,
+            delta: c.delta,
+            rate: Rate::new(c.initial_rate.unwrap_or(share), c.min_rate, path),
             low: c.low_threshold.ps(),
             high: c.high_threshold.ps(),
             min_rtt: c.min_rtt.ps(),
             hyperactive_after: c.hyperactive_after,
             segment: c.segment,
-            frame_bits: path.frame_bits,
             previous: None,
             difference: 0,
             falling: 0,
             acked: 0,
             recovered: 0,
-        };
-        timely.set(rate(c.initial_rate.unwrap_or(share)));
-        timely
+        }
     }
 
     fn on_ack(&mut self, _now: Ps, feedback: &Feedback) {
@@ -232,12 +217,11 @@ impl Control for Timely {
     }
 
     fn pacing(&self) -> Ps {
-        let bits = (u128::from(self.frame_bits) * PS_PER_S) << RATE_BITS;
-        Ps(u64::try_from(bits / u128::from(self.rate)).unwrap_or(u64::MAX))
+        self.rate.pacing()
     }
 
     fn rate(&self) -> Option<BitRate> {
-        Some(BitRate(self.rate >> RATE_BITS))
+        Some(self.rate.bit_rate())
     }
 }
 
@@ -250,10 +234,6 @@ mod tests {
 
     fn ack(rtt: Ps) -> Feedback {
         Feedback { rtt, ..Feedback::default() }
-    }
-
-    fn gbps(timely: &Timely) -> f64 {
-        timely.rate as f64 / f64::from(1 << RATE_BITS) / 1e9
     }
 
     proptest! {
@@ -290,7 +270,8 @@ mod tests {
                 }
                 rate = rate.clamp(0.01, 100.0);
                 timely.on_ack(Ps::ZERO, &ack(Ps::from_ns(ns)));
-                prop_assert!((gbps(&timely) / rate - 1.0).abs() < 1e-6, "{} for {rate}", gbps(&timely));
+                let gbps = timely.rate.gbps();
+                prop_assert!((gbps / rate - 1.0).abs() < 1e-6, "{gbps} for {rate}");
                 let pacing = timely.pacing().0 as f64 / 1e3;
                 let expected = PATH.frame_bits as f64 / rate;
                 prop_assert!((pacing / expected - 1.0).abs() < 1e-6, "{pacing} for {expected} ns");

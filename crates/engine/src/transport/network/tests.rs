@@ -5,6 +5,7 @@ use crate::events::Events;
 use crate::testing::every;
 use crate::transport::config::RivalsConfig;
 use crate::transport::control::ControlConfig;
+use crate::transport::control::dcqcn::DcqcnConfig;
 use crate::transport::control::dctcp::DctcpConfig;
 use crate::transport::control::swift::SwiftConfig;
 use crate::transport::control::timely::TimelyConfig;
@@ -57,6 +58,7 @@ fn run(config: &ClosedLoopConfig, service: Ps, room: u64, lossy: u64, end: Ps) -
             Step::Asked => network.asked(now, of),
             Step::Wake => network.wake(now, of),
             Step::Timeout => network.timeout(now, of),
+            Step::Timer => network.timer(now, of),
         }
         let c = &network.counts;
         let ended = c.acknowledged + c.dropped_server + c.dropped_switch;
@@ -229,4 +231,47 @@ fn dctcp_keeps_the_queue_of_the_switch_near_the_threshold() {
     assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");
     let gbps = c.delivered as f64 * 4096.0 * 8.0 / 20e6;
     assert!(gbps > 85.0, "{gbps} Gbps");
+}
+
+/// Without its timer a rate that marks have cut would stay where it is.
+#[test]
+fn dcqcn_fills_the_link_with_a_short_queue() {
+    let config = config(&ControlConfig::Dcqcn(DcqcnConfig::default()), 4, 4);
+    let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
+    let c = &network.counts;
+    assert!(c.marked > 0);
+    let connection = &network.by_connection(Ps::from_us(20_000))[0];
+    assert!(connection.cut_by_path > 1.0, "{}", connection.cut_by_path);
+    // 64 KiB take 5.2 us, on top of the path's 10 us; the reads would fill 256 KiB.
+    let fabric = c.fabric.mean_ns();
+    assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");
+    let gbps = c.delivered as f64 * 4096.0 * 8.0 / 20e6;
+    assert!(gbps > 85.0, "{gbps} Gbps");
+}
+
+/// A notification puts the timer off, and its event at the old time is none.
+#[test]
+fn a_timer_that_was_put_off_fires_once_at_its_new_time() {
+    let dcqcn = DcqcnConfig { notification_interval: Duration(0), ..DcqcnConfig::default() };
+    let mut network =
+        Network::new(&config(&ControlConfig::Dcqcn(dcqcn), 1, 1), BitRate(100_000_000_000), 1, 1);
+    let us = |us| Ps::from_us(us);
+    let marked = Feedback { marked: true, ..Feedback::default() };
+    let gbps = |network: &Network| network.connections[0].rate().unwrap().0 / 1_000_000_000;
+    let timers = |network: &mut Network| {
+        let due: Vec<_> = network.due.drain(..).filter(|due| due.1 == Step::Timer).collect();
+        due.iter().map(|due| due.0).collect::<Vec<_>>()
+    };
+    for at in [us(0), us(10)] {
+        network.connections[0].on_ack(at, 0, &marked);
+        network.send(at, 0);
+    }
+    // The first notification's timer is set, and the second one puts it off.
+    assert_eq!((timers(&mut network), gbps(&network)), (vec![us(55)], 25));
+    network.timer(us(55), 0);
+    assert_eq!((timers(&mut network), gbps(&network)), (vec![us(65)], 25));
+    network.timer(us(60), 0);
+    assert_eq!((timers(&mut network), gbps(&network)), (vec![], 25));
+    network.timer(us(65), 0);
+    assert_eq!((timers(&mut network), gbps(&network)), (vec![us(120)], 37));
 }
