@@ -13,6 +13,7 @@ __all__ = [
     "PEAK_MIN_PACKETS",
     "PEAK_RESOLUTION_PERCENT",
     "PEAK_SETTLE_DIVISOR",
+    "PEAK_WARMUPS",
     "WIRE_OVERHEAD_BYTES",
     "ModelError",
     "Problem",
@@ -34,6 +35,8 @@ PEAK_RESOLUTION_PERCENT: Final[int]
 """Width of the bracket at the end of a peak search, percent of the rate."""
 PEAK_SETTLE_DIVISOR: Final[int]
 """Each probe of a peak search settles at its own rate for the measured time divided by this."""
+PEAK_WARMUPS: Final[int]
+"""A peak search warms up for so many times `run.warmup`."""
 WIRE_OVERHEAD_BYTES: Final[int]
 """Bytes of a frame on the wire that are not in its buffer: preamble, FCS and gap."""
 __version__: Final[str]

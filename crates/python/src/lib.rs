@@ -20,7 +20,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 /// The extension module.
 #[pymodule]
 mod _core {
-    use nic2core_engine::peak::{MIN_PACKETS, RESOLUTION_PERCENT, SETTLE_DIVISOR};
+    use nic2core_engine::peak::{MIN_PACKETS, RESOLUTION_PERCENT, SETTLE_DIVISOR, WARMUPS};
     use nic2core_engine::wire::WIRE_OVERHEAD_BYTES;
     use pyo3::prelude::*;
 
@@ -43,6 +43,7 @@ mod _core {
         module.add("PEAK_MIN_PACKETS", MIN_PACKETS)?;
         module.add("PEAK_RESOLUTION_PERCENT", RESOLUTION_PERCENT)?;
         module.add("PEAK_SETTLE_DIVISOR", SETTLE_DIVISOR)?;
+        module.add("PEAK_WARMUPS", WARMUPS)?;
         module.add("WIRE_OVERHEAD_BYTES", WIRE_OVERHEAD_BYTES)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

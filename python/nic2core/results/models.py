@@ -762,7 +762,9 @@ class Results(Plain):
     domains: list[Domain]
     """The domains on the path, in path order."""
     queues: list[QueueResults] = Field(default_factory=list)
-    """Each pair of queues, in the order of their cores; empty in a run without packets."""
+    """Each pair of queues, in the order of the tenants and of their cores; empty in a run without
+    packets.
+    """
     core_time: CoreTime
     """How the cores that serve packets spent their time; if none does, all cores with a tenant."""
     tenants: list[TenantResults]

@@ -134,6 +134,10 @@ class Reading:
         """A percentile of the host delay that acknowledgements report to the senders, us."""
         return _percentile_ns(self._run["transport"]["host_delay"], percent) / 1e3
 
+    def whole_read_us(self, percent: float) -> float:
+        """A percentile of the time from the request of a read to its last packet, us."""
+        return _percentile_ns(self._run["transport"]["read_latency"], percent) / 1e3
+
     def host_delay_percent_within(self, us: float) -> float:
         """Share of acknowledgements that report a host delay of at most `us`, percent."""
         cdf = self._run["transport"]["host_delay"]["cdf"]

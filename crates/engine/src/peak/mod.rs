@@ -49,6 +49,9 @@ use crate::wire::rate::MeanPacket;
 /// Width of the final bracket, in percent of the rate.
 pub const RESOLUTION_PERCENT: u64 = 1;
 
+/// The server is warmed up for so many times the scenario's warm-up: one warm server serves all probes.
+pub const WARMUPS: u64 = 2;
+
 /// A probe settles for the measured time divided by this before it measures.
 pub const SETTLE_DIVISOR: u64 = 2;
 
@@ -92,7 +95,7 @@ pub fn find_peak(
     let most =
         scenario.machine.nic.link.filter(|_| bad.is_none()).map_or(f64::MAX, |link| link.0 as f64);
     let tried = mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64);
-    let carried = tried.map_or(1.0, |bits| bits.min(most) / bits);
+    let carried = tried.filter(|_| !draws(scenario)).map_or(1.0, |bits| bits.min(most) / bits);
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
         rate_mpps: Some(rate as f64 / 1e6 * carried * while_on(scenario)),
@@ -104,11 +107,15 @@ pub fn find_peak(
     })
 }
 
-/// The mean packet, for bit rates, if the scenario determines the packet sizes.
+/// The mean packet, by which the traffic's rate may be given in bits, if the scenario or the capture determines it.
 fn mean_packet(scenario: &Scenario, capture: Option<&Capture>) -> Option<MeanPacket> {
     let traffic = scenario.traffic.as_ref()?;
-    let drawn = capture.is_none() && scenario.serving().any(|t| t.app.settings().draws_requests());
-    MeanPacket::of_traffic(traffic, capture).filter(|_| !drawn)
+    MeanPacket::of_traffic(traffic, capture).filter(|_| capture.is_some() || !draws(scenario))
+}
+
+/// Whether clients decide about the sizes of frames, also of those that a capture has times for.
+fn draws(scenario: &Scenario) -> bool {
+    scenario.serving().any(|t| t.app.settings().draws_requests())
 }
 
 /// The configured rate per mean rate, which is what the search varies: the rate of bursts applies while on.

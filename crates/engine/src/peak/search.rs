@@ -106,8 +106,8 @@ impl<'a, 'w> Search<'a, 'w> {
         loop {
             let full = link_is_full(&outcome.results);
             let holds = outcome.failed_by.is_none();
-            if full && (bad.is_none() || !holds) {
-                // If the link is full in the receive direction, what arrived is what it carries.
+            if full && (bad.is_none() || !holds) && self.prober.held_back(next, &outcome.results) {
+                // The link is full in the receive direction: what arrived is what it carries.
                 let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
                 next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
             }

@@ -244,6 +244,50 @@ fn a_dense_beginning_that_fills_the_link_does_not_raise_the_first_rate() {
 }
 
 /// A probe far above the peak ends after a quarter of its time.
+/// Of which all probes see a part that brings two thirds of its mean rate. Two queues send 1.2 million packets per second,
+/// the link carries 1.3.
+#[test]
+fn a_window_of_a_capture_that_is_sparser_than_its_mean_does_not_end_the_search() {
+    const PACKETS: u64 = 80_000;
+    let ns = |n: u64| 300 * n.min(PACKETS / 2) + 100 * n.saturating_sub(PACKETS / 2);
+    let packet = |n| CapturedPacket { at: Ps::from_ns(ns(n)), bytes: 1024, flow: n as u32 % 64 };
+    let capture = Capture::new((0..PACKETS).map(packet).collect(), FlowTable::synthetic(64));
+    let scenario = forwarder(&[
+        ("/machine/pcie", pcie_json()),
+        ("/machine/nic/read_credits", json!(16)),
+        ("/machine/nic/link", json!("10.899 Gbps")),
+        ("/traffic", json!({ "kind": "replay", "file": "a.pcap", "rate": "2.05 Mpps" })),
+        ("/run/duration", json!("4 ms")),
+        ("/slo", json!({ "p99": "1 s" })),
+    ]);
+    let found = find_peak(&scenario, Some(Arc::new(capture)), &mut |_| true).unwrap();
+    let fails = found.fails_at_mpps.expect("the server fails before the link");
+    let tried: Vec<f64> = found.probes.iter().map(|probe| probe.offered_mpps).collect();
+    assert!(fails / found.peak_mpps < 1.025, "{fails} fails, {} holds: {tried:?}", found.peak_mpps);
+}
+
+/// The frames that a replay has times for are requests of 80 B here, with the sizes of the clients.
+#[test]
+fn the_rate_of_a_replay_whose_requests_are_drawn_is_not_cut_by_the_sizes_of_its_capture() {
+    const PACKETS: u64 = 20_000;
+    let packet = |n| CapturedPacket { at: Ps::from_ns(500 * n), bytes: 1500, flow: n as u32 % 64 };
+    let capture = Capture::new((0..PACKETS).map(packet).collect(), FlowTable::synthetic(64));
+    let app = json!({ "kind": "kvs", "item": "64 B", "network_header": "16 B", "gets": "0 %",
+                      "requests": "drawn", "buckets": 1024, "log": "1 MiB", "keys": 32 });
+    let cores = json!({ "first": 0, "count": 2 });
+    let scenario = forwarder(&[
+        ("/machine/nic/link", json!("1 Gbps")),
+        ("/traffic", json!({ "kind": "replay", "file": "a.pcap", "rate": "2 Mpps" })),
+        ("/tenants", json!([{ "name": "kvs", "cores": cores, "app": app }])),
+        ("/run/duration", json!("4 ms")),
+        ("/slo", json!({ "p99": "1 s" })),
+    ]);
+    let found = find_peak(&scenario, Some(Arc::new(capture)), &mut |_| true).unwrap();
+    assert_eq!(found.failed_by, "link");
+    let rate = found.rate_mpps.expect("a replay has a rate");
+    assert!(rate > 0.99 * found.peak_mpps, "{rate} to set for {}", found.peak_mpps);
+}
+
 #[test]
 fn a_probe_that_is_bound_to_fail_ends_early() {
     let mut ticks = 0;

@@ -6,10 +6,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from nic2core.studies.chart import Bars
-from nic2core.studies.evaluate import Evaluator, and_also, every, span, steadily
+from nic2core.studies.evaluate import Evaluator, and_also, every, span, steadily, steps
 from nic2core.studies.study import Figure
-from nic2core.studies.sweeper.fig1 import NEGLIGIBLE, RESOLUTION
-from nic2core.studies.sweeper.fig5 import PLACEMENTS, PLAIN, SMALLEST, WAYS
+from nic2core.studies.sweeper.fig1 import BUFFERS, NEGLIGIBLE, RESOLUTION
+from nic2core.studies.sweeper.fig5 import CLUSTERS, ITEMS, PLACEMENTS, PLAIN, SMALLEST, WAYS
 from nic2core.studies.sweeper.look import series
 from nic2core.studies.sweeper.points import IDEAL, Placement, ddio, kvs
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nic2core.studies.point import Point
 
 CHANNELS = (3, 4, 8)
+CHANNELS_OF_FIGURE_5 = 4
 LARGEST = (1024, 2048)
 """Item size and buffers per core."""
 SIZES = (SMALLEST, LARGEST)
@@ -60,14 +61,23 @@ def noticeable_at_the_smallest(at: At) -> Simulated:
 
 
 def larger_rings_larger_boost(at: At) -> Simulated:
-    """The boost at the largest footprint relative to that at the smallest."""
-    return every(
+    """The boost at the largest footprint relative to that at the smallest.
+
+    With four channels there are footprints between them: no doubling of the buffers may lower it.
+    """
+    doublings = [
+        step
+        for item, w in product(ITEMS, WAYS)
+        for step in steps([_boost(at, w, (item, b), CHANNELS_OF_FIGURE_5) for b in BUFFERS])
+    ]
+    found = every(
         (
             _boost(at, w, LARGEST, n) / _boost(at, w, SMALLEST, n)
             for n, w in product(CHANNELS, WAYS)
         ),
         lambda r: r > 1 + RESOLUTION,
     )
+    return and_also(found, all(step > 1 - RESOLUTION for step in doublings))
 
 
 def channels_mitigate(at: At) -> Simulated:
@@ -118,7 +128,10 @@ CLAIMS = {
         noticeable_at_the_smallest,
     ),
     "fig8/larger-rings-larger-boost": Evaluator(
-        [point for size, n in product(SIZES, CHANNELS) for point in _boosted(size, n)],
+        [
+            *(point for size, n in product(SIZES, (3, 8)) for point in _boosted(size, n)),
+            *(point for size in CLUSTERS for point in _boosted(size, CHANNELS_OF_FIGURE_5)),
+        ],
         larger_rings_larger_boost,
     ),
     "fig8/ways-help-short-of-ideal": Evaluator(

@@ -82,7 +82,7 @@ pub struct Results {
     pub capture: Option<CaptureFacts>,
     /// The domains on the path, in path order.
     pub domains: Vec<Domain>,
-    /// Each pair of queues, in the order of their cores; empty in a run without packets.
+    /// Each pair of queues, in the order of the tenants and of their cores; empty in a run without packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueResults>,
     /// How the cores that serve packets spent their time; if none does, all cores with a tenant.
