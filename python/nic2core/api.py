@@ -53,7 +53,7 @@ def warn_of_keys_without_effect(runs: Sequence[sources.Prepared], *, peak: bool 
         if key in runs[0].warned:
             continue
         because = [run.without_effect.get(key) for run in runs]
-        if not peak and key.partition(".")[0] == "slo":
+        if not peak and sources.is_objective(key):
             because = ["only a peak search keeps an objective"]
         if all(because):
             values = ", ".join(dict.fromkeys(toml_value(run.settings[key]) for run in runs))

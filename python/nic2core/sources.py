@@ -225,7 +225,12 @@ def _again(path: Path, overrides: dict[str, Any], *, peak: bool) -> Prepared:
 def _had_no_effect(result: Record) -> frozenset[str]:
     """The keys that a run had set and had no effect in it, and those of an objective."""
     before = _prepared(json.dumps(result.scenario), {}, result.settings).without_effect
-    return frozenset(before) | {key for key in result.settings if key.startswith("slo.")}
+    return frozenset(before) | {key for key in result.settings if is_objective(key)}
+
+
+def is_objective(key: str) -> bool:
+    """Whether a key belongs to the objective, which only a search keeps: `slo`, or one below it."""
+    return key.partition(".")[0] == "slo"
 
 
 def scenario_of(result: Record) -> Scenario:

@@ -274,6 +274,13 @@ def test_keys_that_a_result_had_set_are_not_warned_of_again(
     recwarn.clear()
     nic2core.run(saved, {"run.seed": 3})
     assert not [w for w in recwarn if w.category is WithoutEffect]
+    # An objective can be set whole, too.
+    whole = {"slo": {"p99_service_times": 10, "drops": "1 %"}}
+    with pytest.warns(WithoutEffect, match=r"slo = .* only a peak search keeps an objective"):
+        objective = nic2core.run(DEMO, SMALL | whole).save(tmp_path / "objective")
+    recwarn.clear()
+    nic2core.run(objective, {"run.seed": 3})
+    assert not [w for w in recwarn if w.category is WithoutEffect]
     with pytest.warns(WithoutEffect, match=r"io_ways = 4"):
         nic2core.run(saved, {"placement.io_ways": 4})
     # Of what had an effect before, that run has not warned.
