@@ -102,7 +102,7 @@ def sensitivity(
             f"by = {by!r} is no share to change values by; expected 0 to 1, such as 0.2."
         )
     sources.keep_source(source, out)
-    plan = _plan(source, keys, by, sources.keyed("overrides", overrides or {}, "4"), peak=peak)
+    plan = _plan(source, keys, by, sources.keyed("overrides", overrides, "4"), peak=peak)
     api.warn_of_keys_without_effect([plan.asked[plan.base]], peak=peak)
     runs = run_all(
         list(plan.asked.values()),

@@ -84,7 +84,7 @@ def prepare(
 
     Unless a `peak` is searched for, a result that is one needs a rate to run at.
     """
-    overrides = plain(keyed("overrides", {} if changes is None else changes, "4"))
+    overrides = plain(keyed("overrides", changes, "4"))
     try:
         return _prepare(source, overrides, peak=peak)
     except UserError as error:
@@ -102,7 +102,12 @@ def prepare(
 
 
 def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
-    """Return `given` if it maps keys to values, else refuse it; `value` is an example to show."""
+    """Return `given` if it maps keys to values, else refuse it; `value` is an example to show.
+
+    `None` stands for no keys.
+    """
+    if given is None:
+        return {}
     if isinstance(given, Mapping):
         return given
     raise UserError(

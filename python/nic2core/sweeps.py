@@ -226,7 +226,7 @@ def sweep(
     """
     sources.keep_source(source, out)
     values = _values(vary)
-    fixed = sources.keyed("overrides", {} if overrides is None else overrides, "4")
+    fixed = sources.keyed("overrides", overrides, "4")
     both = sorted(values.keys() & fixed.keys())
     if both:
         raise UserError(

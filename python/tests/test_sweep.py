@@ -10,7 +10,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nic2core import ModelError, Sweep, UserError, api, engine, load, run, sources, sweep
+from nic2core import (
+    ModelError,
+    Sweep,
+    UserError,
+    api,
+    engine,
+    find_peak,
+    load,
+    run,
+    sensitivity,
+    sources,
+    sweep,
+)
 from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweeps import cases
@@ -426,6 +438,19 @@ def test_what_is_no_mapping_is_refused_with_what_would_be() -> None:
         lambda: load("demo", wrong),
     ):
         with pytest.raises(UserError, match=rf'^overrides {told} \{{"placement.io_ways": 4\}}'):
+            change()
+
+
+@pytest.mark.parametrize("wrong", [[], "", 0, False])
+def test_what_is_empty_is_no_mapping_either(wrong: Any) -> None:
+    for change in (
+        lambda: sensitivity("explain-cpu", "machine.llc.ways", overrides=wrong),
+        lambda: sweep("demo", {"run.seed": [1]}, overrides=wrong),
+        lambda: find_peak("demo", wrong),
+        lambda: run("demo", wrong),
+        lambda: load("demo", wrong),
+    ):
+        with pytest.raises(UserError, match=r"^overrides = .* is a .*; expected keys and their"):
             change()
 
 
