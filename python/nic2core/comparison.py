@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from nic2core.describe.compared import compared
 from nic2core.describe.labels import told_apart, with_scenario
 from nic2core.draw.drawn import Drawn
 from nic2core.result import Result
-from nic2core.run_record import comparison
+from nic2core.run_record import comparison, gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +31,8 @@ class Comparison(Drawn):
 
     results: list[Result]
     """One result per run."""
+    gaps: Sequence[str] = field(default=(), kw_only=True)
+    """What is missing of sweeps whose runs these are, a sentence for each."""
 
     @property
     def sentence(self) -> str:
@@ -124,11 +126,7 @@ class Comparison(Drawn):
         """Write the comparison as one HTML file."""
         from nic2core.report import write_report
 
-        return write_report(self.results, Path(path), self._gaps())
-
-    def _gaps(self) -> Sequence[str]:
-        """What the report says is missing: nothing, if the runs were given."""
-        return ()
+        return write_report(self.results, Path(path), self.gaps)
 
     def _runs(self) -> Sequence[Record]:
         return self.results
@@ -174,19 +172,22 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
     # The last part of a path is enough to name a saved run if no two paths share it.
     short = len({path.resolve().name for path in paths}) == len(paths)
     found: list[tuple[str, Result]] = []
+    gaps: list[str] = []
     for run in runs:
+        name, of = "", Comparison([])
         if isinstance(run, str | Path):
-            name = str(Path(run).resolve().name if short else run)
-            found += [(name, result) for result in load_all(Path(run))]
+            name, of = str(Path(run).resolve().name if short else run), load_all(Path(run))
         elif isinstance(run, Result):
-            found.append(("", run))
+            of = Comparison([run])
         elif isinstance(run, Comparison):
-            found += [("", result) for result in run]
+            of = run
         else:
             raise UserError(
                 f"compare: {type(run).__name__} is no run; expected results of nic2core.run, "
                 "sweeps, or directories that --out wrote."
             )
+        found += [(name, result) for result in of]
+        gaps += of.gaps
     if len(found) < 2:
         raise UserError(
             f"compare: there {'is 1 run' if found else 'are no runs'}; expected two or more, such "
@@ -198,9 +199,11 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
         replace(r, label=f"{r.label} ({name})") if name and labels.count(r.label) > 1 else r
         for (name, _), r in zip(found, results, strict=True)
     ]
-    return Comparison(told_apart(named))
+    return Comparison(told_apart(named), gaps=gaps)
 
 
-def load_all(path: Path) -> list[Result]:
-    """What the last command wrote into a directory: a result, or the results of a comparison."""
-    return [Result.load(run) for run in comparison(path) or [path]]
+def load_all(path: Path) -> Comparison:
+    """What the last command wrote into a directory: a result, or those of a comparison."""
+    missing = gap(path)
+    results = [Result.load(run) for run in comparison(path) or [path]]
+    return Comparison(results, gaps=[missing] if missing else [])

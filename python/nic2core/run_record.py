@@ -323,3 +323,21 @@ def comparison(directory: Path) -> list[Path]:
         return []
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file} is not what `nic2core compare ... --out DIR` wrote.") from error
+
+
+def gap(directory: Path) -> str:
+    """What is missing from a sweep saved in a directory; empty if nothing is, or for a run."""
+    runs = comparison(directory)
+    if not runs:
+        return ""
+    listed = json.loads((directory / COMPARISON_FILE).read_bytes())
+    planned = listed.get("planned", len(runs))
+    return missing_runs(str(directory), len(runs), planned, stopped=listed.get("stopped", False))
+
+
+def missing_runs(where: str, runs: int, planned: int, *, stopped: bool) -> str:
+    """What is missing from a sweep, in a sentence; empty if nothing is."""
+    if planned == runs:
+        return ""
+    why = "the sweep was stopped" if stopped else "the others were refused"
+    return f"{where} holds {runs} of {planned} runs: {why}."

@@ -27,6 +27,7 @@ from nic2core.run_record import (
     OVER_SEEDS_FILE,
     comparison,
     forget_comparison,
+    missing_runs,
 )
 from nic2core.scenario.capture import capture_digest
 from nic2core.scenario.toml_text import plain, toml_value
@@ -54,11 +55,22 @@ class Sweep(Comparison):
     """The number of each result's point among those planned, from 0; if empty, the first ones."""
     not_saved: OSError | ValueError | None = None
     """Why not everything could be saved in `out`, if that is so."""
+    gaps: Sequence[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Say what is missing, for a comparison with others."""
+        object.__setattr__(self, "gaps", self._missing_from("A sweep"))
 
     @property
     def complete(self) -> bool:
         """Whether every point ran to its end."""
         return len(self.results) == self.planned
+
+    def report(self, path: str | Path) -> Path:
+        """Write the sweep as one HTML file."""
+        from nic2core.report import write_report
+
+        return write_report(self.results, Path(path), self._missing_from("This report"))
 
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
@@ -142,29 +154,13 @@ class Sweep(Comparison):
         else:
             write_parquet(directory / OVER_SEEDS_FILE, means)
 
-    def _gaps(self) -> Sequence[str]:
-        missing = _gap("This report", len(self), self.planned, stopped=self.stopped)
+    def _missing_from(self, where: str) -> Sequence[str]:
+        """What is missing; `where` names what holds the rest."""
+        missing = missing_runs(where, len(self), self.planned, stopped=self.stopped)
         return [missing] if missing else []
 
     def _head(self) -> str:
         return f"Sweep of {len(self)} runs, {self.planned} planned"
-
-
-def gap(directory: Path) -> str:
-    """What is missing from a sweep saved in a directory; empty if nothing is, or for a run."""
-    runs = comparison(directory)
-    if not runs:
-        return ""
-    listed = json.loads((directory / COMPARISON_FILE).read_bytes())
-    planned = listed.get("planned", len(runs))
-    return _gap(str(directory), len(runs), planned, stopped=listed.get("stopped", False))
-
-
-def _gap(where: str, runs: int, planned: int, *, stopped: bool) -> str:
-    if planned == runs:
-        return ""
-    why = "the sweep was stopped" if stopped else "the others were refused"
-    return f"{where} holds {runs} of {planned} runs: {why}."
 
 
 def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:

@@ -10,7 +10,7 @@ import pytest
 from nic2core import Comparison, ModelError, Sweep, UserError, compare, sweep
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.report.page import report_html
-from nic2core.sweeps import gap
+from nic2core.run_record import gap
 from nic2core.words import sentence
 
 if TYPE_CHECKING:
@@ -176,6 +176,15 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     assert gap(tmp_path / "all") == gap(ddio.save(tmp_path / "single")) == ""
     assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
     assert isinstance(done, Comparison)
+    # What is missing is told of a comparison with others, too.
+    there = "holds 2 of 4 runs: the sweep was stopped."
+    for both, said in (
+        (compare(stopped, ddio), f"A sweep {there}"),
+        (compare(tmp_path / "part"), f"{tmp_path / 'part'} {there}"),
+    ):
+        assert list(both.gaps) == [said]
+        assert said in both.report(tmp_path / "both.html").read_text()
+    assert list(compare(done, tmp_path / "all").gaps) == list(done.gaps) == []
     with pytest.raises(UserError, match="holds no sweep; expected a directory that"):
         Sweep.load(ddio.save(tmp_path / "one"))
 

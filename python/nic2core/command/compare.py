@@ -12,7 +12,7 @@ from nic2core import sources
 from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
-from nic2core.command.ending import end, note_gaps, of_varied, print_json, shown_whole
+from nic2core.command.ending import end, of_varied, print_json, shown_whole
 from nic2core.comparison import compare as compare_saved
 from nic2core.run_record import comparison
 from nic2core.sweeps import sweep
@@ -109,7 +109,8 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
             "--out wrote."
         )
     found = compare_saved(*sources)
-    note_gaps(map(Path, sources))
+    for missing in found.gaps:
+        terminal.note(missing)
     if json_:
         print_json([r.to_json() for r in found])
         terminal.warn(found.results)

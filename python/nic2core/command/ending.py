@@ -15,11 +15,9 @@ import typer
 from nic2core import engine
 from nic2core._core import ModelError, UserError
 from nic2core.command import terminal
-from nic2core.sweeps import gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from nic2core.sweeps import Sweep
 
@@ -78,14 +76,6 @@ def shown_whole() -> Iterator[None]:
             signal.signal(number, before[number])
     if came:
         raise typer.Exit(EXIT_STOPPED)
-
-
-def note_gaps(directories: Iterable[Path]) -> list[str]:
-    """Say which saved sweeps are not complete; return these sentences."""
-    gaps = [missing for directory in directories if (missing := gap(directory))]
-    for missing in gaps:
-        terminal.note(missing)
-    return gaps
 
 
 def of_varied(keys: Iterable[str], text: str) -> str:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from nic2core.command import places, terminal
-from nic2core.command.ending import note_gaps
 from nic2core.comparison import compare as compare_saved
 from nic2core.comparison import load_all
 
@@ -29,12 +28,11 @@ def report(
     ] = None,
 ) -> None:
     """Write an HTML report of one run, or a comparison of several."""
-    from nic2core.report import write_report
-
     out = out or places.report_of(results)
     places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} already exists and will be replaced.")
-    loaded = load_all(results[0]) if len(results) == 1 else compare_saved(*results).results
-    gaps = note_gaps(results)
-    terminal.note(f"Report: {write_report(loaded, out, gaps).resolve()}")
+    found = load_all(results[0]) if len(results) == 1 else compare_saved(*results)
+    for missing in found.gaps:
+        terminal.note(missing)
+    terminal.note(f"Report: {found.report(out).resolve()}")
