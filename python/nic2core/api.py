@@ -121,7 +121,7 @@ def find_peak(
 
 
 class DoubtfulNumbers(UserWarning):
-    """The numbers of a run mean less than they seem to; `doubts(result)` lists the reasons."""
+    """The numbers of a run mean less than they seem to; `Result.doubts` lists the reasons."""
 
 
 def warn_of_doubts(results: Sequence[Result]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
+from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.draw.drawn import Drawn
@@ -27,6 +28,14 @@ class Result(Record, Drawn):
     def verdict(self) -> str:
         """What limits this run, in a sentence, as the terminal and the report show it."""
         return sentence(verdict(self))
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why the numbers mean less than they seem to, if they do: a sentence or two each.
+
+        When the run had finished, `DoubtfulNumbers` warned of the same.
+        """
+        return [sentence(doubt) for doubt in doubts(self)]
 
     def record_again(self, recording: Recording | None = None) -> Timeline:
         """Run the scenario again, bit-identically, and trace individual packets on their path.

@@ -15,6 +15,8 @@ from nic2core.api import DoubtfulNumbers
 from nic2core.engine import Stopped, Watch
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nic2core import Result, Scenario
 
 
@@ -35,13 +37,17 @@ def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
     assert nic2core.Result.from_json(from_file.to_json()) == from_file
 
 
-def test_a_full_link_brings_a_warning() -> None:
+def test_a_full_link_brings_a_warning(tmp_path: Path) -> None:
     short = {"run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
     with pytest.warns(DoubtfulNumbers, match="asks for .* delivers"):
-        nic2core.run("explain-link", {**short, "traffic.rate": "5 Mpps"})
+        full = nic2core.run("explain-link", {**short, "traffic.rate": "5 Mpps"})
+    # The result tells it, too, after it was saved as well.
+    for result in (full, nic2core.Result.load(full.save(tmp_path))):
+        (told,) = (doubt for doubt in result.doubts if "25 Gbps link delivers" in doubt)
+        assert told.startswith("The traffic asks for 5 Mpps, but the 25 Gbps link delivers only ")
     with warnings.catch_warnings(record=True) as others:
-        nic2core.run("explain-link", {**short, "traffic.rate": "2 Mpps"})
-    assert not any("link" in str(warning.message) for warning in others)
+        calm = nic2core.run("explain-link", {**short, "traffic.rate": "2 Mpps"})
+    assert not any("link" in text for text in (*(str(w.message) for w in others), *calm.doubts))
 
 
 def test_bursts_that_a_link_smooths_bring_a_warning() -> None:
