@@ -1,4 +1,4 @@
-"""What can be run: a scenario file, a saved result or a scenario, with keys overridden."""
+"""What can be run: a scenario, its file or a result, with keys overridden."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from nic2core.words import rate_to_set
 if TYPE_CHECKING:
     from os import PathLike
 
-Source = str | Path | Scenario
-"""What can be run: the path of a scenario file or of a result, or a scenario."""
+Source = str | Path | Scenario | Record
+"""What can be run: the path of a scenario file or of a result, a scenario, or a result."""
 
 BASE = "machine.base"
 """The key that names the machine file."""
@@ -48,8 +48,8 @@ class Prepared:
     without_effect: dict[str, str] = field(default_factory=dict)
     """The keys of `settings` that have no effect in this scenario, and why."""
     warned: frozenset[str] = frozenset()
-    """Keys of `settings` that had no effect in the saved run from which this one goes on, or are of
-    no use after a search: there is no need to warn of them again."""
+    """Keys of `settings` that had no effect in the run from which this one goes on, or are of no
+    use after a search: there is no need to warn of them again."""
     name: str = ""
     """The name of the scenario file without its extension; empty if there is no file."""
     dropped: str = ""
@@ -154,14 +154,17 @@ def _of_kind(key: str, kind: object) -> str:
 def _prepare(source: Source, overrides: dict[str, Any], *, peak: bool) -> Prepared:
     if isinstance(source, str | Path):
         path = find(source)
-        return (
-            _again(path, overrides, peak=peak) if _holds_results(path) else _read(path, overrides)
-        )
+        if _holds_results(path):
+            return _again(Record.load(path), str(path), overrides, peak=peak)
+        return _read(path, overrides)
     if isinstance(source, Scenario):
         return _changed(source, overrides)
+    if isinstance(source, Record):
+        return _again(source, repr(source.label), overrides, peak=peak)
     raise UserError(
         f"{type(source).__name__} is nothing that can run; expected the path of a scenario file "
-        "or of a saved result, the name of a shipped scenario, or one that nic2core.load gave."
+        "or of a saved result, the name of a shipped scenario, one that nic2core.load gave, or a "
+        "result."
     )
 
 
@@ -211,12 +214,11 @@ def _holds_results(path: Path) -> bool:
     )
 
 
-def _again(path: Path, overrides: dict[str, Any], *, peak: bool) -> Prepared:
-    """What a saved run ran, with these keys overridden."""
-    result = Record.load(path)
+def _again(result: Record, name: str, overrides: dict[str, Any], *, peak: bool) -> Prepared:
+    """What a run ran that errors call `name`, with these keys overridden."""
     if result.peak is not None and not peak and not overrides.keys() & {"traffic", "traffic.rate"}:
         raise UserError(
-            f"{path} is the peak of a search, whose scenario alone does not run at this rate; "
+            f"{name} is the peak of a search, whose scenario alone does not run at this rate; "
             "expected a search (`nic2core peak`, or --peak), or a rate, such as traffic.rate = "
             f'"{rate_to_set(result.peak, result.scenario["traffic"])}".'
         )
@@ -246,7 +248,7 @@ def scenario_of(result: Record) -> Scenario:
 
 def keep_source(source: Source, out: str | Path | None) -> None:
     """Refuse to write several runs into the directory of the result that they go on from."""
-    if isinstance(source, Scenario) or out is None:
+    if not isinstance(source, str | Path) or out is None:
         return
     path, out = find(source), Path(out)
     if not _holds_results(path):

@@ -199,6 +199,23 @@ def test_a_result_stands_for_the_scenario_that_it_ran(result: Result, tmp_path: 
     assert nic2core.Result.load(saved) == result
 
 
+def test_a_result_in_memory_stands_for_its_scenario_as_the_saved_one_does(
+    result: Result, tmp_path: Path
+) -> None:
+    saved = result.save(tmp_path)
+    again, changed = nic2core.run(result), nic2core.run(result, {"placement.io_ways": 3})
+    assert (again.scenario, again.data) == (result.scenario, result.data)
+    assert changed == nic2core.run(saved, {"placement.io_ways": 3})
+    assert changed.settings == {**result.settings, "placement.io_ways": 3}
+    ways = nic2core.sweep(result, {"placement.io_ways": [2, 3]})
+    assert [run.data for run in ways] == [result.data, changed.data]
+    with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario, like"):
+        nic2core.run(result, {"machine.base": "skylake-6140"})
+    # Several have no scenario in common.
+    with pytest.raises(UserError, match=r"^Sweep is nothing that can run; .*, or a result\.$"):
+        nic2core.run(ways)  # type: ignore[arg-type]
+
+
 def test_a_result_comes_before_a_shipped_scenario_of_its_name(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,17 +234,20 @@ def test_a_peak_is_searched_again_or_runs_at_a_rate_that_is_given(
                  results=result.data)  # fmt: skip
     traffic = result.scenario["traffic"] | {"rate": "3200 kpps"}
     result = replace(result, scenario=result.scenario | {"traffic": traffic})
-    saved = replace(result, peak=found).save(tmp_path)
+    at_peak = replace(result, peak=found)
+    saved = at_peak.save(tmp_path)
     told = r'is the peak of a search, .* such as traffic\.rate = "3\.2 Mpps"'
-    for again in (
-        lambda: nic2core.run(saved),
-        lambda: nic2core.sweep(saved, {"placement.io_ways": [2, 3]}),
+    for again, name in (
+        (lambda: nic2core.run(saved), str(saved)),
+        (lambda: nic2core.run(at_peak), repr(at_peak.label)),
+        (lambda: nic2core.sweep(saved, {"placement.io_ways": [2, 3]}), str(saved)),
     ):
-        with pytest.raises(UserError, match=told):
+        with pytest.raises(UserError, match=f"^{re.escape(name)} {told}"):
             again()
-    assert prepare(saved, peak=True).scenario == result.scenario
     rate = {"traffic.rate": "3.2 Mpps"}
-    assert prepare(saved, rate).scenario["traffic"]["rate"] == "3200 kpps"
+    for source in (saved, at_peak):
+        assert prepare(source, peak=True).scenario == result.scenario
+        assert prepare(source, rate).scenario["traffic"]["rate"] == "3200 kpps"
 
 
 def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
