@@ -184,7 +184,7 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
         else:
             raise UserError(
                 f"compare: {type(run).__name__} is no run; expected results of nic2core.run, "
-                "sweeps, or directories that --out wrote."
+                "sweeps, or the directories of saved ones."
             )
         found += [(name, result) for result in of]
         gaps += of.gaps

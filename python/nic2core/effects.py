@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from nic2core.result import Result
     from nic2core.sweeps import Sweep
 
+REASONS = "`refused` says why"
+"""Where the reasons are; the command names its option in this place."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -173,7 +176,7 @@ class Effects:
             (f"Do no more than that to {self.what}", self.silent),
             ("Change nothing at all", self.idle),
             ("Without effect in this scenario", self.without_effect),
-            ("Not changed, because no near value is allowed (--json says why)", self.refused),
+            (f"Not changed, because no near value is allowed ({REASONS})", self.refused),
         ):
             if keys:
                 found.append(f"{said}: {', '.join(keys)}.")

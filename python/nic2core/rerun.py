@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from nic2core.explain.help import Help
     from nic2core.result import Result
 
+NAME = "run_changes"
+"""What errors call it; the command names its option in this place."""
+
 
 def run_changes(result: Result, jobs: int = 1) -> list[Help]:
     """Run every change, `jobs` at a time; one that the engine refuses records why.
@@ -26,7 +29,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
     base = result.rate_mps
     if base <= 0:
         raise UserError(
-            "--check: the run does no work, so no change can be compared with it; allowed: a run "
+            f"{NAME}: the run does no work, so no change can be compared with it; allowed: a run "
             "in which something completes."
         )
     scenario = sources.scenario_of(result)

@@ -31,6 +31,11 @@ Source = str | Path | Scenario | Record
 BASE = "machine.base"
 """The key that names the machine file."""
 
+A_SEARCH = "a search (nic2core.find_peak, or peak=True)"
+ANOTHER_DIRECTORY = "another directory for out"
+"""Parts of errors that name what a caller in Python has; the command names its own in their place.
+"""
+
 SHIPPED = Path(__file__).parent
 """Where the machines and scenarios shipped with the package are."""
 
@@ -176,8 +181,8 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
         near = get_close_matches(path.stem, [*beside, *shipped], n=1)
         meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
         raise UserError(
-            f"{path} does not exist.{meant} A scenario is a TOML file, a directory written by "
-            f"--out, or the name of one in {(SHIPPED / 'scenarios').resolve()}: "
+            f"{path} does not exist.{meant} A scenario is a TOML file, the directory of a saved "
+            f"result, or the name of one in {(SHIPPED / 'scenarios').resolve()}: "
             f"{', '.join(shipped)}."
         )
     if path.is_dir():
@@ -219,7 +224,7 @@ def _again(result: Record, name: str, overrides: dict[str, Any], *, peak: bool) 
     if result.peak is not None and not peak and not overrides.keys() & {"traffic", "traffic.rate"}:
         raise UserError(
             f"{name} is the peak of a search, whose scenario alone does not run at this rate; "
-            "expected a search (`nic2core peak`, or --peak), or a rate, such as traffic.rate = "
+            f"expected {A_SEARCH}, or a rate, such as traffic.rate = "
             f'"{rate_to_set(result.peak, result.scenario["traffic"])}".'
         )
     prepared = _changed(scenario_of(result), overrides)
@@ -256,7 +261,7 @@ def keep_source(source: Source, out: str | Path | None) -> None:
     result = path.parent if path.name == RESULT_FILE else path
     if result.resolve() in {directory.resolve() for directory in (out, *comparison(out))}:
         raise UserError(
-            f"{out} holds the result whose scenario is to run; choose another directory for --out."
+            f"{out} holds the result whose scenario is to run; choose {ANOTHER_DIRECTORY}."
         )
 
 

@@ -12,6 +12,8 @@ import pytest
 from nic2core import Result, UserError, _core, engine, sweep
 from nic2core.command import ending, options
 from nic2core.comparison import load_all
+from nic2core.rerun import run_changes
+from nic2core.results.models import Peak
 from nic2core.scenario import file_schema
 
 if TYPE_CHECKING:
@@ -423,6 +425,22 @@ def test_changes_of_a_run_without_work_are_not_checked(
     said = capsys.readouterr().err
     assert "--check: the run does no work" in said
     assert "Stopped" not in said
+    with pytest.raises(UserError, match=r"^run_changes: the run does no work"):
+        run_changes(Result.load(tmp_path))
+
+
+def test_errors_of_the_library_name_the_options_of_the_command(
+    command: Callable[..., int], ddio: Result, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = ddio.save(tmp_path / "run")
+    ways = ("--vary", "placement.io_ways=2,3")
+    assert command("compare", saved, *ways, "--out", saved) == ending.EXIT_USER
+    assert "choose another directory for --out.\n" in capsys.readouterr().err
+    found = Peak(peak_mpps=3, fails_at_mpps=4, failed_by="p99", probes=[], results=ddio.data)
+    peak = replace(ddio, peak=found).save(tmp_path / "peak")
+    for arguments in (("run", peak), ("compare", peak, *ways)):
+        assert command(*arguments) == ending.EXIT_USER
+        assert "expected a search (`nic2core peak`, or --peak), or" in capsys.readouterr().err
 
 
 def test_ctrl_c_in_a_run_is_told_and_ends_with_130(

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from nic2core import Sensitivity, Stopped, Sweep, UserError, engine, load, sensitivity, sources
+from nic2core.command import terminal
 from nic2core.effects import Change, Effect
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
@@ -181,6 +182,16 @@ def test_what_changes_nothing_at_all_is_told_apart_from_what_may_be_chance(
     assert (of.telling, of.silent, of.idle) == ([], ["silent"], ["idle"])
     assert "Change nothing at all: idle." in of.remarks
     assert "Longer runs leave less to chance." in of.remarks
+
+
+def test_where_the_reasons_are_is_told_in_python_and_by_the_command(
+    found: Sensitivity, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of = replace(found, refused={"machine.l1d.ways": "no power of two is near"})
+    told = "Not changed, because no near value is allowed ({}): machine.l1d.ways."
+    assert told.format("`refused` says why") in of.remarks
+    terminal.show_sensitivity(of)
+    assert told.format("--json says why") in " ".join(capsys.readouterr().out.split())
 
 
 def test_chance_is_what_runs_with_other_seeds_are_apart(found: Sensitivity) -> None:

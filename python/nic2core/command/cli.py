@@ -13,7 +13,7 @@ import typer
 
 from nic2core import _core, api, engine
 from nic2core._core import ModelError, UserError
-from nic2core.command import terminal
+from nic2core.command import options, terminal
 from nic2core.command.compare import compare
 from nic2core.command.ending import DISK_FAILS, EXIT_USER, exit_code, print_json
 from nic2core.command.explain import explain
@@ -100,7 +100,7 @@ def main() -> None:
             warnings.showwarning = _show_warning
             app()
     except (UserError, ModelError) as error:
-        terminal.note(f"nic2core: {engine.said(error)}")
+        terminal.note(f"nic2core: {options.in_options(engine.said(error))}")
         sys.exit(exit_code(error))
     except OSError as error:
         # An error without a file name is a bug, unless stdout goes to a full disk.

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from nic2core import effects, rerun, sources
 from nic2core._core import UserError
+
+IN_PYTHON = {
+    sources.A_SEARCH: "a search (`nic2core peak`, or --peak)",
+    sources.ANOTHER_DIRECTORY: "another directory for --out",
+    f"{rerun.NAME}: ": "--check: ",
+    effects.REASONS: "--json says why",
+}
+"""What the library calls by its name in Python, and its name in the command."""
 
 MAX_SEED = 2**64 - 1
 """The largest seed."""
@@ -86,6 +95,13 @@ def _doubled(first: int, last: int) -> list[str]:
     while 2 * values[-1] < last:
         values.append(2 * values[-1])
     return [*map(str, values), str(last)]
+
+
+def in_options(text: str) -> str:
+    """A text of the library as the command says it."""
+    for name, option in IN_PYTHON.items():
+        text = text.replace(name, option)
+    return text
 
 
 def split_values(text: str) -> list[str]:

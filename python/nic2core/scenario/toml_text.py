@@ -36,8 +36,8 @@ def as_sets(overrides: Mapping[str, Any]) -> list[str]:
     for key, value in overrides.items():
         if value is None:
             raise UserError(
-                f"{key} = None is no value; expected what --set takes. A key is left out by "
-                "setting the table around it as a whole."
+                f"{key} = None is no value; expected a number, a text, a boolean, a list or a "
+                "table. A key is left out by setting the table around it as a whole."
             )
     return [f"{key}={toml_value(value)}" for key, value in overrides.items()]
 

@@ -94,7 +94,10 @@ def test_overrides_do_the_same_to_a_file_and_to_its_scenario(overrides: dict[str
             {"placement.io_ways": 4, "placement": {"policy": "dma"}},
             "contradicts --set placement.io",
         ),
-        ({"placement.io_ways": None}, "placement.io_ways = None is no value"),
+        (
+            {"placement.io_ways": None},
+            "io_ways = None is no value; expected a number, a text",
+        ),
         ({"placement.io_ways": "[4"}, "has a value that is not TOML"),
         ({"run.seed": {1}}, "has a value that is not TOML"),
     ],

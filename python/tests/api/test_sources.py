@@ -191,10 +191,11 @@ def test_a_result_stands_for_the_scenario_that_it_ran(result: Result, tmp_path: 
     with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario, like"):
         nic2core.run(saved, {"machine.base": "skylake-6140"})
     # A comparison does not replace what it goes on from.
+    told = r"holds the result whose scenario is to run; choose another directory for out\.$"
     for source, out in ((saved, saved), (tmp_path / "ways/00", tmp_path / "ways")):
-        with pytest.raises(UserError, match="holds the result whose scenario is to run; choose"):
+        with pytest.raises(UserError, match=told):
             nic2core.sweep(source, {"placement.io_ways": [2, 3]}, out=out)
-        with pytest.raises(UserError, match="holds the result whose scenario is to run; choose"):
+        with pytest.raises(UserError, match=told):
             nic2core.sensitivity(source, "machine.llc", out=out)
     assert nic2core.Result.load(saved) == result
 
@@ -236,7 +237,10 @@ def test_a_peak_is_searched_again_or_runs_at_a_rate_that_is_given(
     result = replace(result, scenario=result.scenario | {"traffic": traffic})
     at_peak = replace(result, peak=found)
     saved = at_peak.save(tmp_path)
-    told = r'is the peak of a search, .* such as traffic\.rate = "3\.2 Mpps"'
+    told = (
+        r"is the peak of a search, .*; expected a search \(nic2core\.find_peak, or peak=True\), or "
+        r'a rate, such as traffic\.rate = "3\.2 Mpps"'
+    )
     for again, name in (
         (lambda: nic2core.run(saved), str(saved)),
         (lambda: nic2core.run(at_peak), repr(at_peak.label)),
