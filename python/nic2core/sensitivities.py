@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,15 +128,22 @@ def _base_does_work(number: int, run: Result) -> None:
 
 
 @dataclass(frozen=True)
+class _Other:
+    """A run with another value of a key."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
 class _Plan:
     """What is run, by name: the scenario as it is, with other seeds, and with other values."""
 
     asked: dict[str, sources.Prepared]
     seeds: list[str] = field(default_factory=list)
     """Names of the runs with other seeds."""
-    changed: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
-    """Of every key that is changed its value, and the names of the runs with a lower and a higher
-    one; no name if there is none."""
+    changed: dict[str, tuple[str, list[_Other | None]]] = field(default_factory=dict)
+    """Of every key that is changed its value, and the runs with a lower and a higher one."""
     without_effect: dict[str, str] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -157,7 +164,7 @@ def _plan(
         plan.seeds.append(f"{SEED} = {seed[SEED]}")
         plan.asked[plan.seeds[-1]] = sources.prepare(source, {**given, **seed}, peak=peak)
     for key, value in numbers(scenario, keys):
-        names = ["", ""]
+        runs: list[_Other | None] = [None, None]
         why = f"no other value is near {value}"
         for side, others in enumerate(near(value, by)):
             for other in others:
@@ -169,11 +176,12 @@ def _plan(
                 if key in changed.without_effect:
                     plan.without_effect[key] = changed.without_effect[key]
                 else:
-                    names[side] = f"{key} = {other}"
-                    plan.asked[names[side]] = changed
+                    run = _Other(f"{key} = {other}", str(other))
+                    plan.asked[run.name] = changed
+                    runs[side] = run
                 break
-        if any(names):
-            plan.changed[key] = (str(value), names)
+        if any(runs):
+            plan.changed[key] = (str(value), runs)
         elif key not in plan.without_effect:
             plan.refused[key] = why
     if not plan.changed:
@@ -197,13 +205,13 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
     rates, unit = achieved(list(done.values()))
     rate = dict(zip(done, rates, strict=True))
 
-    def change(name: str) -> Change | None:
+    def change(name: str, value: str = "") -> Change | None:
         if name not in done:
             return None
         tails = [_p99(run, base) for run in (base, done[name])]
         p99 = None if tails[0] is None or tails[1] is None else tails[1] / tails[0] - 1
         drops = None if peak else done[name].drop_share - base.drop_share
-        return Change(name.partition(" = ")[2], rate[name] / rate[plan.base] - 1, p99, drops)
+        return Change(value, rate[name] / rate[plan.base] - 1, p99, drops)
 
     seeds = [found for name in plan.seeds if (found := change(name)) is not None]
     tails = [found.p99 for found in seeds if found.p99 is not None]
@@ -213,21 +221,25 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
         _chance(tails, TOLD) if tails else None,
         None if peak else _chance([found.drops or 0.0 for found in seeds], DROPS_TOLD),
     )
-    effects = [
-        Effect(key, value, *map(change, names))
-        for key, (value, names) in plan.changed.items()
-        if any(name in done for name in names)
-    ]
+    effects = []
+    for key, (value, others) in plan.changed.items():
+        changes = [None if run is None else change(run.name, run.value) for run in others]
+        if any(changes):
+            effects.append(Effect(key, value, *changes))
     of_p99 = chance.p99 is not None and not peak and base.limit in CARRIED
     # The engine refuses some values only when it runs; of some keys the other value has run.
-    late = {name.partition(" = ")[0]: why for name, why in runs.refused.items()}
+    late = {
+        key: runs.refused[run.name]
+        for key, (_, others) in plan.changed.items()
+        for run in others
+        if run is not None and run.name in runs.refused
+    }
     tried = {effect.key for effect in effects}
     refused = plan.refused | {
         key: said_without_place(why) for key, why in late.items() if key not in tried
     }
     of = Sensitivity(base, by, unit, of_p99, effects, chance, plan.without_effect, refused, runs)
-    effects.sort(key=of.felt, reverse=True)
-    return of
+    return replace(of, effects=sorted(effects, key=of.felt, reverse=True))
 
 
 def _chance(shares: Sequence[float], least: float) -> float:

@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from nic2core import Sensitivity, Stopped, Sweep, UserError, engine, load, sensitivity, sources
+from nic2core import (
+    ModelError,
+    Sensitivity,
+    Stopped,
+    Sweep,
+    UserError,
+    engine,
+    load,
+    sensitivity,
+    sources,
+)
 from nic2core.command import terminal
 from nic2core.effects import Change, Effect
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
 from nic2core.scenario.quantity import is_quantity, scaled
-from nic2core.sensitivities import OTHER_SEEDS
+from nic2core.sensitivities import OTHER_SEEDS, _found, _Other, _Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,6 +167,27 @@ def test_it_is_the_same_for_any_number_of_jobs(found: Sensitivity, scenario: Pat
     again = sensitivity(scenario, KEYS, jobs=1)
     assert again.table.equals(found.table)
     assert again.chance == found.chance
+
+
+def test_what_the_engine_refuses_when_it_runs_is_told_unless_the_other_value_has_run(
+    found: Sensitivity,
+) -> None:
+    base, seed, other = found.runs.results[:3]
+    names = ("base", "run.seed = 2", "a = 1", "a = 3", "b = 4")
+    plan = _Plan(dict.fromkeys(names, sources.Prepared("{}", {})), ["run.seed = 2"])
+    plan.changed["a"] = ("2", [_Other("a = 1", "1"), _Other("a = 3", "3")])
+    plan.changed["b"] = ("8", [_Other("b = 4", "4"), None])
+    refused: dict[str, UserError | ModelError] = {
+        "a = 1": UserError("too few"),
+        "b = 4": UserError("no room"),
+    }
+    runs = Sweep([base, seed, other], len(names), refused, points=[0, 1, 3])
+    of = _found(plan, 0.2, runs, peak=False)
+    assert of.refused == {"b": "no room"}
+    (effect,) = of.effects
+    assert (effect.key, effect.value, effect.lower) == ("a", "2", None)
+    assert effect.higher is not None
+    assert effect.higher.value == "3"
 
 
 def test_what_another_seed_can_do_as_well_is_chance(found: Sensitivity) -> None:
