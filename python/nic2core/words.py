@@ -265,11 +265,8 @@ def usable_credits(model: Model, use: Use) -> int:
 
 def allowed(model: Model, use: Use) -> str:
     """The rate that a domain allows, or `-` where that is not a meaningful number."""
-    if use.shared and use.name not in model.allows:
-        return NOTHING
-    rate = model.allows.get(use.name, use.allows_mps)
-    # Full I/O ways evict lines; they hold nothing up.
-    return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING
+    rate = model.allowed_by(use)
+    return NOTHING if rate is None else three(rate)
 
 
 def held(use: Use) -> str:

@@ -60,7 +60,7 @@ def limits_of(result: Record) -> list[Row]:
     rate, _ = work(result.data)
     rows = []
     for use in result.model.used:
-        allows = words.allowed(result.model, use)
+        allowed = result.model.allowed_by(use)
         load = stages[use.name].load
         in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
         if use.name == "io-ways":
@@ -78,10 +78,8 @@ def limits_of(result: Record) -> list[Row]:
                 severity=words.severity(load).name,
                 held=words.held(use),
                 uses=words.three(use.uses_per_work),
-                allows=allows,
-                share=None
-                if allows == words.NOTHING
-                else min(1.0, rate / result.model.allows.get(use.name, use.allows_mps)),
+                allows=words.allowed(result.model, use),
+                share=None if allowed is None else min(1.0, rate / allowed),
                 changes=[
                     (h.change.what, words.gain(h.predicted))
                     for h in helps

@@ -28,6 +28,9 @@ memory with less load while all home trackers are in use: it only does what the 
 SAME = 0.97
 """Share of the model's rate from which a run counts as achieving that rate."""
 
+MOST = 1e4
+"""Rate, in millions of pieces of work per second, from which what is allowed is no limit at all."""
+
 LOAD = "load"
 """Stands for the offered load where a domain is named: nothing on the path limits."""
 
@@ -75,6 +78,14 @@ class Model:
     def allows(self) -> dict[str, float]:
         """The rate that each domain allows, for domains that can limit by themselves."""
         return {**self.others, **{name: pool.allows for name, pool in self.pools.items()}}
+
+    def allowed_by(self, use: Use) -> float | None:
+        """The rate that a domain allows, millions per second; `None` where that has no meaning."""
+        if use.shared and use.name not in self.allows:
+            return None
+        rate = self.allows.get(use.name, use.allows_mps)
+        # Full I/O ways evict lines; they hold nothing up.
+        return rate if rate < MOST and use.name != "io-ways" else None
 
     @property
     def tightest(self) -> str:
