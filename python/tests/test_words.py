@@ -9,11 +9,18 @@ import pytest
 from nic2core import Result, api, words
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
+from nic2core.results.bases import is_read
 from nic2core.results.models import Peak, Probe
 from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.results.models import CauseTraffic, Results
+
+
+def test_every_cause_of_memory_traffic_either_reads_or_writes() -> None:
+    # Lines that are evicted are written.
+    writes = {cause for cause in words.CAUSES if cause.endswith(("-wr", "-evct"))}
+    assert {cause for cause in words.CAUSES if not is_read(cause)} == writes
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from nic2core.results.bases import DistributionBase, PeakBase
+from nic2core.results.bases import DistributionBase, PeakBase, ResultsBase
 from nic2core.results.plain import Plain
 '''
 
@@ -25,7 +25,11 @@ class Writer(classes.Writer):
     """Writes the parts of a result."""
 
     base = "Plain"
-    bases: ClassVar = {"Distribution": "DistributionBase", "Peak": "PeakBase"}
+    bases: ClassVar = {
+        "Distribution": "DistributionBase",
+        "Peak": "PeakBase",
+        "Results": "ResultsBase",
+    }
 
     def text(self) -> str:
         """The whole file."""

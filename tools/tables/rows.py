@@ -10,7 +10,7 @@ from nic2core.results.models import Results
 from nic2core.studies.reading import Reading
 
 if TYPE_CHECKING:
-    from nic2core.results.models import Domain, SendersResults, TransportResults
+    from nic2core.results.models import SendersResults, TransportResults
 
 Row = Callable[[Results], float | None]
 T = TypeVar("T")
@@ -112,19 +112,14 @@ def rival_read_us(percent: float) -> Row:
     return lambda r: _there(group(1)(r)).read_latency.percentile(percent) / 1e3
 
 
-def domain(r: Results, name: str) -> Domain:
-    """A domain of the path."""
-    return next(d for d in r.domains if d.domain == name)
-
-
 def in_use(name: str) -> Row:
     """Credits of a domain in use, on average."""
-    return lambda r: domain(r, name).busy_ps / (1e3 * r.measured_ns)
+    return lambda r: r.by_domain[name].busy_ps / (1e3 * r.measured_ns)
 
 
 def starved(name: str) -> Row:
     """Share of the time for which something waits for a domain, % (mean of all channels)."""
-    return lambda r: domain(r, name).starved_ps / (10 * r.measured_ns)
+    return lambda r: r.by_domain[name].starved_ps / (10 * r.measured_ns)
 
 
 def dma_written(r: Results) -> float:

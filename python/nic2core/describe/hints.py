@@ -253,7 +253,7 @@ def _footprint(result: Record) -> float:
 
 def _io_lines(result: Record) -> int:
     """Lines that the I/O ways hold."""
-    return next(d.credits for d in result.data.domains if d.domain == "io-ways")
+    return result.data.by_domain["io-ways"].credits
 
 
 def _megabytes(lines: float) -> str:

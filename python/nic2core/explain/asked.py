@@ -64,7 +64,7 @@ def thread_ns(data: Results) -> float:
 
 def _wire_ns(data: Results) -> float:
     """Time of a frame on the server's link, ns."""
-    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    wire = data.by_domain.get("wire")
     return wire.busy_ps / wire.uses / 1e3 if wire and wire.uses else 0.0
 
 

@@ -32,7 +32,7 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
     """The model of a run of this scenario."""
     used = uses(data, scenario)
     by_name = {u.name: u for u in used}
-    domains = {d.domain: d for d in data.domains}
+    domains = data.by_domain
     rate, what = work(data)
     pools = _pools(data, scenario, by_name, domains)
     no_rate = {*pools, *ONLY_INFORMS}

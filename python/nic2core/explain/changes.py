@@ -66,7 +66,7 @@ def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
 
     Changes that the engine cannot simulate are left out.
     """
-    known = {d.domain for d in data.domains}
+    known = data.by_domain
     found = [
         change
         for change in _all(data, scenario)

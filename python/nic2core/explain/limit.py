@@ -171,8 +171,9 @@ class Run:
 def core_shares(data: Results) -> tuple[float, float]:
     """The share of time that the busiest core is busy, and the mean over all cores."""
     time, span_ps = data.core_time, data.measured_ns * 1e3
-    cores = next((d.credits for d in data.domains if d.domain == "cores"), 1)
-    return time.busiest_ps / span_ps, time.busy_ps / span_ps / cores
+    cores = data.by_domain.get("cores")
+    count = 1 if cores is None else cores.credits
+    return time.busiest_ps / span_ps, time.busy_ps / span_ps / count
 
 
 def one_core_is_full(data: Results) -> bool:

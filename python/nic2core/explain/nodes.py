@@ -58,7 +58,7 @@ def told(data: Results) -> Node:
     names = {n.node for n in data.memory.nodes or [] if n.in_domains}
     found = [node for node in nodes(data) if node.name in names] or nodes(data)
     # Results from before 29 November 2026 do not say which: it has moved as many lines.
-    lines = next(d.uses for d in data.domains if d.domain == "dram")
+    lines = data.by_domain["dram"].uses
     return min(found, key=lambda node: abs(node.lines - lines))
 
 

@@ -86,13 +86,13 @@ def _accesses(tenant: TenantResults) -> float:
 
 def link_of_arrivals(data: Results) -> Domain | None:
     """The network link, if what arrives keeps it as busy as what is sent, or busier."""
-    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    wire = data.by_domain.get("wire")
     return wire if wire is not None and wire.uses == data.packets.offered else None
 
 
 def link_is_full(data: Results) -> bool:
     """Whether the network link is busy all the time."""
-    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    wire = data.by_domain.get("wire")
     return wire is not None and wire.busy_ps >= FULL_LINK * 1e3 * data.measured_ns
 
 
@@ -159,7 +159,7 @@ def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
     A queue whose ring is full of packets that wait for their core has little to read because of
     that core, and packets that wait for its reads would otherwise wait in the ring.
     """
-    by_name = {d.domain: d for d in data.domains}
+    by_name = data.by_domain
     reads = by_name["rx-fetches"]
     span_ps = data.measured_ns * 1e3
     batch: int = scenario["machine"]["nic"]["descriptor_batch"]
@@ -236,7 +236,7 @@ def _own_ps(data: Results, d: Domain) -> float:
     longer. A line to be written waits for PCIe before it holds its credits.
     """
     if d.domain in WRITE_CREDITS:
-        by_name = {other.domain: other for other in data.domains}
+        by_name = data.by_domain
         waits_ps = by_name["pcie"].holds_writes_ps if "pcie" in by_name else 0
         return d.busy_ps + waits_ps * d.uses / (by_name["io-credits"].uses or 1)
     if d.domain != "nic-sram":

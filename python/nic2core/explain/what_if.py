@@ -54,7 +54,7 @@ def more(domain: str, factor: float) -> Callable[[Model], Model]:
 
 def more_by_queue(data: Results, domain: str, factor: float) -> Callable[[Model], Model]:
     """`factor` times the credits of each queue; this helps only queues that are short of them."""
-    found = next((d for d in data.domains if d.domain == domain), None)
+    found = data.by_domain.get(domain)
     queues = by_queue(data, found) if found is not None else []
     span_ps = data.measured_ns * 1e3
     return more(domain, more_of_queues(queues, factor, span_ps) if queues else factor)
@@ -190,10 +190,9 @@ def more_registers(factor: float) -> Callable[[Model], Model]:
 
 def without_misses(data: Results) -> Callable[[Model], Model]:
     """Every translation hits the IOTLB, those of the next receive descriptors, too."""
-    domains = {d.domain: d for d in data.domains}
     fetches = sum(q.rx_fetches for q in data.queues)
     reading_ns = sum(q.rx_fetching_ps for q in data.queues) / 1e3 / (fetches or 1)
-    walks_ns = read_wait_ns(domains, "iommu")
+    walks_ns = read_wait_ns(data.by_domain, "iommu")
     # Where reads take no longer than others wait for walks, hardly anything of them is left.
     faster = reading_ns / (reading_ns - walks_ns) if walks_ns < reading_ns else inf
 

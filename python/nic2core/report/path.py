@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe.verdict import mark
 from nic2core.explain.stages import LEAKS
+from nic2core.results.bases import is_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -254,8 +255,8 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
     causes = {c.cause: c.gbytes_per_s for c in memory.causes}
     # What the NIC moves past the caches; leaks are shown apart from other write-backs.
     direct = {c for c in causes if c.startswith("nic-")}
-    writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - LEAKS
-    reads = set(causes) - direct - writes - LEAKS
+    reads = {c for c in causes if is_read(c)} - direct
+    writes = set(causes) - reads - direct - LEAKS
     flows = (
         ("read", "read", reads, 288.0, 1142, 1036),
         ("write", "written", writes, 332.0, 1022, 1128),

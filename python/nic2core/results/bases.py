@@ -12,6 +12,8 @@ from nic2core.results.plain import Plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nic2core.results.models import Domain
+
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 """The percentiles that every distribution has."""
 
@@ -19,6 +21,11 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 def column(percent: float) -> str:
     """The name of a percentile as a column: `p999_ns` for 99.9."""
     return f"p{percent:g}_ns".replace(".", "")
+
+
+def is_read(cause: str) -> bool:
+    """Whether a cause of memory traffic reads the memory; all others write it."""
+    return cause.endswith("-rd")
 
 
 class DistributionBase(Plain):
@@ -53,3 +60,15 @@ class PeakBase(Plain):
             for name, value in super().__repr_args__()
             if name not in {"probes", "results"}
         )
+
+
+class ResultsBase(Plain):
+    """Results give the domains by their names."""
+
+    if TYPE_CHECKING:
+        domains: list[Domain]
+
+    @property
+    def by_domain(self) -> dict[str, Domain]:
+        """The domains on the path, in path order."""
+        return {domain.domain: domain for domain in self.domains}

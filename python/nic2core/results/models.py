@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from nic2core.results.bases import DistributionBase, PeakBase
+from nic2core.results.bases import DistributionBase, PeakBase, ResultsBase
 from nic2core.results.plain import Plain
 
 
@@ -718,7 +718,7 @@ class Balance(Plain):
     """Right side."""
 
 
-class Results(Plain):
+class Results(ResultsBase):
     """Everything a run measured, over the measured time only."""
 
     engine_version: str

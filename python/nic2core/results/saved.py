@@ -42,7 +42,7 @@ class Saved(Plain):
 
     @model_validator(mode="after")
     def _results_are_of_the_scenario(self) -> Self:
-        missing = _domains(self.scenario, self.results) - {d.domain for d in self.results.domains}
+        missing = _domains(self.scenario, self.results) - self.results.by_domain.keys()
         if missing:
             raise ValueError(f"results.domains: {', '.join(sorted(missing))} missing")
         if len(self.results.tenants) != len(self.scenario["tenants"]):

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
+from nic2core.results.bases import is_read
 from nic2core.scenario.quantity import LINE_BYTES
 
 
@@ -165,7 +166,7 @@ class Reading:
     def memory_reads(self) -> float:
         """Memory reads, GB/s."""
         causes = self._run["memory"]["causes"]
-        return float(sum(c["gbytes_per_s"] for c in causes if c["cause"].endswith("-rd")))
+        return float(sum(c["gbytes_per_s"] for c in causes if is_read(c["cause"])))
 
     @property
     def memory_writes(self) -> float:

@@ -6,8 +6,8 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
+from nic2core.describe.doubts.times import end_of
 from nic2core.describe.doubts.warned import Warned
-from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import at_least, distinct
 
 if TYPE_CHECKING:
@@ -47,13 +47,12 @@ def drifting(result: Record) -> Warned | None:
     backlog = result.scenario["traffic"]["kind"] == "backlog"
     if offered is not None and not backlog and _differ(*map(fmean, offered)):
         return None
-    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     first, second = distinct(before, after)
     text = (
         f"the throughput was {first} Mpps in the first half of the measurement and {second} Mpps "
         "in the second, more than chance or arrivals explain: the run had not settled, and all "
-        f"numbers average over the change. Set run.warmup to {at_least(end_ns)} or "
-        "more."
+        f"numbers average over the change. Set run.warmup to {at_least(end_of(result))} "
+        "or more."
     )
     return Warned(text, abs(after - before) / max(before, after))
 

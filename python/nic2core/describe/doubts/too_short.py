@@ -6,10 +6,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from nic2core import _core
+from nic2core.describe.doubts.times import end_of
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.asked import of_groups
 from nic2core.scenario.closed_loop import groups
-from nic2core.scenario.quantity import nanoseconds
 from nic2core.scenario.queues import room_to_send
 from nic2core.words import at_least, count, three, time
 
@@ -47,7 +47,7 @@ def no_arrival(result: Record) -> Warned | None:
     comes_ns = result.data.packets.next_arrival_ns
     if comes_ns is None:
         return None
-    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    end_ns = end_of(result)
     # Long after the start, the two times may read the same.
     alike = time(comes_ns) == time(end_ns)
     comes = f"{time(comes_ns - end_ns)} later" if alike else f"at {time(comes_ns)}"
@@ -108,11 +108,10 @@ def unsettled(result: Record) -> Warned | None:
         first, last = fmean(values[:third]), fmean(values[-third:])
         if abs(last - first) <= allowed * max(first, last):
             continue
-        end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
         text = (
             f"the {name} went from {three(first)} to {three(last)} {column.unit} during the "
             "measurement: the senders' windows had not settled, and all numbers average over the "
-            f"change. Set run.warmup to {at_least(end_ns)} or more."
+            f"change. Set run.warmup to {at_least(end_of(result))} or more."
         )
         return Warned(text, abs(last - first) / max(first, last))
     return None
@@ -166,9 +165,8 @@ def _grew(result: Record, begin: int, end: int) -> bool:
 
 def _full_ns(result: Record, begin: int, end: int, room: int) -> float:
     """When all queues that have room for so many packets will be full if this goes on."""
-    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     left = room * len(result.data.queues) - end
-    return end_ns + max(0.0, left) / (end - begin) * result.data.measured_ns
+    return end_of(result) + max(0.0, left) / (end - begin) * result.data.measured_ns
 
 
 def few_packets(result: Record) -> Warned | None:

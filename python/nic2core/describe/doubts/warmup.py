@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.use import serves
+from nic2core.results.bases import is_read
 from nic2core.scenario.quantity import LINE_BYTES, nanoseconds, size_bytes
 from nic2core.words import at_least, time
 
@@ -173,7 +174,7 @@ def _fills(
 def _others_fill(result: Record, tenant: TenantResults) -> bool:
     """Whether others have filled the LLC in the warm-up, and leave a benchmark hardly any of it."""
     run, memory = result.scenario["run"], result.data.memory
-    lines = sum(cause.lines for cause in memory.causes if cause.cause.endswith("-rd"))
+    lines = sum(cause.lines for cause in memory.causes if is_read(cause.cause))
     warmups = nanoseconds(run["warmup"]) / result.data.measured_ns
     llc = size_bytes(result.scenario["machine"]["llc"]["size"]) / LINE_BYTES
     return lines * warmups >= WARM_TURNS * llc and tenant.llc_misses < FEW * lines
