@@ -17,7 +17,7 @@ from nic2core.describe.spread import of_two_runs
 from nic2core.draw.standalone import write_page
 from nic2core.effects import Change, Effect, Effects
 from nic2core.engine import Stopped, said_without_place
-from nic2core.explain.help import TOLD
+from nic2core.explain.help import GAIN_TOLD
 from nic2core.explain.limit import CARRIED
 from nic2core.files import write_parquet
 from nic2core.run_record import SENSITIVITY_FILE
@@ -215,10 +215,11 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
 
     seeds = [found for name in plan.seeds if (found := change(name)) is not None]
     tails = [found.p99 for found in seeds if found.p99 is not None]
+    least = PEAK_RESOLUTION_PERCENT / 100 if peak else GAIN_TOLD
     chance = Change(
         "",
-        _chance([found.rate for found in seeds], PEAK_RESOLUTION_PERCENT / 100 if peak else TOLD),
-        _chance(tails, TOLD) if tails else None,
+        _chance([found.rate for found in seeds], least),
+        _chance(tails, GAIN_TOLD) if tails else None,
         None if peak else _chance([found.drops or 0.0 for found in seeds], DROPS_TOLD),
     )
     effects = []

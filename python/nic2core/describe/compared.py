@@ -26,8 +26,8 @@ COLUMNS = 5
 """Maximum number of runs that are columns of the table of numbers; more of them are its rows."""
 
 ONE_SEED = (
-    "With one seed a run, differences of less than 10 % can be chance: runs with several, "
-    "`--vary run.seed=1,2,3,4`, show whether they are."
+    f"With one seed a run, differences of less than {100 * CHANCE:.0f} % can be chance: runs with "
+    "several, `--vary run.seed=1,2,3,4`, show whether they are."
 )
 """Shown beside runs that differ by so little, and where a scenario has one seed."""
 

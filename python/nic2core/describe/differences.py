@@ -13,8 +13,8 @@ from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.rates import (
     BYTES,
+    DIFFERENCE_FELT,
     DROPS_FELT,
-    FELT,
     SAME_RATE,
     TIMES,
     achieved,
@@ -111,7 +111,7 @@ def _most_apart(spans: Sequence[_Span]) -> str:
     Empty if the difference is too small for users to notice.
     """
     most = max(spans, key=lambda of: of.apart, default=None)
-    if most is None or most.apart <= 1 + FELT:
+    if most is None or most.apart <= 1 + DIFFERENCE_FELT:
         return ""
     extremes = sorted({most.values.index(end(most.values)) for end in (min, max)})
     told = (f"{most.shown(most.values[run])} ({most.labels[run]})" for run in extremes)
@@ -218,7 +218,7 @@ def _drops_felt(base: Record, other: Record) -> str:
 
 def _beside_felt(base: Record, other: Record) -> str:
     """The memory benchmarks beside the packets whose rates change much."""
-    felt = [of for of in _beside([base, other]) if of.apart > 1 + FELT]
+    felt = [of for of in _beside([base, other]) if of.apart > 1 + DIFFERENCE_FELT]
     rates = ((of.name, *map(of.shown, of.values)) for of in felt)
     return "".join(f"; {name} does {after} instead of {before}" for name, before, after in rates)
 

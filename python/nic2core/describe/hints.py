@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.explain.enough import enough_cores
-from nic2core.explain.limit import CARRIED, Limit
+from nic2core.explain.limit import CARRIED, SHORT_BY_CHANCE, Limit
 from nic2core.explain.stages import LEAKS, leaking
 from nic2core.explain.use import serves, work
 from nic2core.scenario.closed_loop import most_kept
@@ -30,9 +30,9 @@ NOT_TO_SET = ("io-ways",)
 """Domains whose change no real server offers: ideal DDIO."""
 
 
-TIED = 1.02
-"""Rates that domains allow, relative to the lowest, up to which they limit together: a run counts
-as doing what a domain allows from 98 % on."""
+TIED = 1 + SHORT_BY_CHANCE
+"""Rates that domains allow, relative to the lowest, up to which they limit together: a run that is
+short of what a domain allows by chance counts as doing all of it."""
 
 
 def at_ease(result: Record) -> bool:

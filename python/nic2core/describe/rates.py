@@ -20,7 +20,7 @@ SAME_RATE = 0.01
 SAME_SIZE = 0.05
 """Relative difference up to which mean sizes of packets are about the same: it may be chance."""
 
-FELT = 0.1
+DIFFERENCE_FELT = 0.1
 """Relative difference above which users notice a number other than the rate."""
 
 DROPS_FELT = 0.01
@@ -121,7 +121,7 @@ def carried(
         return ""
     loads = [fmean(_asked(run, unit) for run in case) for case in cases]
     low, high = min(loads), max(loads)
-    if low <= 0 or high <= (1 + FELT) * low:
+    if low <= 0 or high <= (1 + DIFFERENCE_FELT) * low:
         return ""
     whole = [all(run.limit in CARRIED for run in case) for case in cases]
     order = sorted(range(len(cases)), key=lambda n: loads[n])

@@ -15,7 +15,7 @@ from nic2core.describe.differences import in_percent, lines_per_request
 from nic2core.describe.headline import Number, lined_up
 from nic2core.describe.labels import describe, name_cases, told_apart
 from nic2core.describe.rates import (
-    FELT,
+    DIFFERENCE_FELT,
     SAME_RATE,
     achieved,
     carried,
@@ -273,7 +273,10 @@ def _apart(groups: Sequence[Repeated]) -> str:
             continue
         low, high = (end(spreads, key=lambda name: spreads[name].mean) for end in (min, max))
         least, most = spreads[low], spreads[high]
-        if 0 < least.mean * (1 + FELT) < most.mean and least.apart_from(most) is not False:
+        if (
+            0 < least.mean * (1 + DIFFERENCE_FELT) < most.mean
+            and least.apart_from(most) is not False
+        ):
             ends = f"{least} {number.unit} ({low}) to {most} ({high})"
             verb = "range" if several(number.name) else "ranges"
             found[most.mean / least.mean] = f"; {number.name} {verb} from {ends}"

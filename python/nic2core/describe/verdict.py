@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
 from nic2core.explain.asked import of_groups, thread_ns
-from nic2core.explain.limit import CHANCE, IDLE, Limit, core_shares, one_core_is_full
+from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
 from nic2core.scenario.closed_loop import controls, groups
@@ -322,12 +322,12 @@ def _arithmetic(result: Record) -> str:
         )
         return text + _awaits(model, full.name, f"a core's time for each {one(what)}")
     allowed = model.allows.get(full.name, full.allows_mps)
-    if full.name == "rx-fetches" and allowed < (1 - CHANCE) * full.allows_mps:
+    if full.name == "rx-fetches" and allowed < (1 - SHORT_BY_CHANCE) * full.allows_mps:
         return (
             f"the NIC's next packet waits for one {percent(full.starved)} of the time, and so do "
             f"all behind it, including those of other queues: {three(allowed)} M {what}/s"
         )
-    if full.name == "iommu" and allowed < (1 - CHANCE) * full.allows_mps:
+    if full.name == "iommu" and allowed < (1 - SHORT_BY_CHANCE) * full.allows_mps:
         queue = result.scenario["machine"]["iommu"]["posted_queue"]
         return (
             f"its queue of {queue} writes is {percent(rate / allowed)} full of those that wait for "

@@ -82,7 +82,7 @@ class Helps(list[Help]):
             return self._shown()._repr_html_()
 
 
-TOLD = 0.005
+GAIN_TOLD = 0.005
 """Difference between two gains that is visible in whole percent."""
 
 
@@ -106,7 +106,7 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
         if unknown:
             found.append(Help(change, nan, unknown=unknown))
             continue
-        harm = _harm(model, changed, change) if gain < -TOLD else ""
+        harm = _harm(model, changed, change) if gain < -GAIN_TOLD else ""
         # Otherwise, what does not help is done less, or waits overlap.
         found.append(Help(change, gain if harm else max(0.0, gain), harm=harm))
     return found
@@ -114,7 +114,7 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
 
 def _differs(model: Model, change: Change, gain: float) -> bool:
     """Whether a model visibly gives a change another gain."""
-    return abs(settled_with(change.apply, model).rate / model.rate - 1 - gain) > TOLD
+    return abs(settled_with(change.apply, model).rate / model.rate - 1 - gain) > GAIN_TOLD
 
 
 def settled_with(apply: Callable[[Model], Model], model: Model) -> Model:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nic2core.explain.model import Model
     from nic2core.results.models import Results
 
-CHANCE = 0.02
+SHORT_BY_CHANCE = 0.02
 """Share of the packets by which a run may fall short of the offered load and still count as keeping
 up: in a short run, some packets are still in flight at the end. It is also the resolution with
 which a run shows how close a domain is to its allowed rate."""
@@ -139,7 +139,7 @@ class Run:
     @property
     def _full(self) -> bool:
         """Whether the tightest domain does all that it allows, within the resolution of a run."""
-        return self.rate >= (1 - CHANCE) * self.model.allows.get(self.model.tightest, inf)
+        return self.rate >= (1 - SHORT_BY_CHANCE) * self.model.allows.get(self.model.tightest, inf)
 
     @property
     def _loses(self) -> bool:
@@ -187,4 +187,4 @@ def _by_chance(packets: float) -> float:
 
     Three standard deviations of Poisson arrivals, or the share that may still be in flight.
     """
-    return max(CHANCE * packets, 3 * sqrt(packets))
+    return max(SHORT_BY_CHANCE * packets, 3 * sqrt(packets))

@@ -22,7 +22,7 @@ from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.limits import HELD, limits_of
-from nic2core.describe.rates import FELT, SAME_RATE
+from nic2core.describe.rates import DIFFERENCE_FELT, SAME_RATE
 from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
@@ -208,7 +208,7 @@ def _columns(results: Sequence[Record], found: pl.DataFrame) -> list[tuple[str, 
 
 def _alike(values: Sequence[float]) -> int:
     """How alike the values are: 0 if users notice the difference, 2 if they are about the same."""
-    return sum(max(values) <= (1 + felt) * min(values) for felt in (FELT, SAME_RATE))
+    return sum(max(values) <= (1 + felt) * min(values) for felt in (DIFFERENCE_FELT, SAME_RATE))
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:
