@@ -19,7 +19,7 @@ from nic2core.sweeps import sweep
 
 
 def compare(
-    sources: Annotated[
+    names: Annotated[
         list[str],
         typer.Argument(
             metavar="SCENARIO|RESULT...",
@@ -46,15 +46,15 @@ def compare(
     """Run a scenario with varied keys, or load saved results, and compare them side by side."""
     if not vary:
         given = {"--set": sets, "--seed": seed is not None, "--out": out, "--peak": peaks}
-        _saved(sources, [option for option, of in given.items() if of], json_)
+        _saved(names, [option for option, of in given.items() if of], json_)
         return
-    if len(sources) > 1:
+    if len(names) > 1:
         split = any(text.endswith(",") for text in vary)
         hint = " Write the values of --vary without spaces, or in quotes." if split else ""
         raise UserError(
-            f"--vary takes one scenario; {len(sources)} were given: {', '.join(sources)}.{hint}"
+            f"--vary takes one scenario; {len(names)} were given: {', '.join(names)}.{hint}"
         )
-    scenario = sources[0]
+    scenario = names[0]
     if out is not None:
         places.writable_dir(out, resumes=True)
     varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
@@ -91,24 +91,24 @@ def compare(
     end(done, varied)
 
 
-def _saved(sources: list[str], options: list[str], json_: bool) -> None:
+def _saved(names: list[str], unused: list[str], json_: bool) -> None:
     """Show saved results side by side, as for a comparison that has just run."""
-    alone = len(sources) == 1 and not comparison(Path(sources[0]))
-    if alone or options:
-        why = f"{', '.join(options)} cannot be used" if options else "nothing to compare"
-        one = quote(sources[0]) if alone else "SCENARIO"
+    alone = len(names) == 1 and not comparison(Path(names[0]))
+    if alone or unused:
+        why = f"{', '.join(unused)} cannot be used" if unused else "nothing to compare"
+        one = quote(names[0]) if alone else "SCENARIO"
         raise UserError(
-            f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare {one} "
+            f"{' '.join(names)}: {why} without --vary; expected `nic2core compare {one} "
             "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
         )
-    scenarios = [source for source in sources if _is_scenario(source)]
+    scenarios = [name for name in names if _is_scenario(name)]
     if scenarios:
         raise UserError(
             f"{scenarios[0]} is a scenario, and nothing says what to run of it; expected "
             f"`nic2core compare {quote(scenarios[0])} --vary KEY=V1,V2`, or directories that "
             "--out wrote."
         )
-    found = compare_saved(*sources)
+    found = compare_saved(*names)
     for missing in found.gaps:
         terminal.note(missing)
     if json_:
@@ -119,7 +119,7 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
         terminal.show_keys(found.results)
 
 
-def _is_scenario(source: str) -> bool:
+def _is_scenario(name: str) -> bool:
     """Whether this names a scenario, and no directory with results."""
-    found = sources.find(source)
-    return found.suffix == ".toml" and found.exists() and not Path(source).is_dir()
+    found = sources.find(name)
+    return found.suffix == ".toml" and found.exists() and not Path(name).is_dir()
