@@ -37,6 +37,7 @@ STAGES = {
     "dram": "memory bus",
     "socket-link": "inter-socket link",
     "miss-registers": "miss registers",
+    "dispatch": "RSS dispatch",
     "cores": "cores",
     "tx-descriptors": "transmit descriptors",
     "tx-fetches": "TX descriptor reads",

@@ -9,7 +9,7 @@ from nic2core.describe import senders
 from nic2core.explain.asked import of_groups, thread_ns
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
-from nic2core.explain.use import one, work
+from nic2core.explain.use import DISPATCH, one, work
 from nic2core.scenario.closed_loop import controls, groups
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import (
@@ -313,9 +313,9 @@ def _arithmetic(result: Record) -> str:
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
     per, (rate, what) = what_for(full), work(result.data)
-    if full.name == "cores" and one_core_is_full(result.data):
+    if full.name == DISPATCH or (full.name == "cores" and one_core_is_full(result.data)):
         busiest, mean = (percent(s) for s in core_shares(result.data))
-        it = "" if model.cause == full.name else " cores"
+        it = "" if model.cause == full.name == "cores" else " cores"
         text = (
             f"the busiest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "
             f"as RSS spreads the flows, they allow {three(model.allows[full.name])} M {what}/s"

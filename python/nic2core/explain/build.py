@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain import cores, dma
 from nic2core.explain.asked import asked
+from nic2core.explain.dispatch import spread
 from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import FULL, Model, Pool
@@ -14,6 +15,7 @@ from nic2core.explain.nodes import crosses_sockets
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import (
     COMES_IN_BURSTS,
+    DISPATCH,
     MEMORY,
     ONLY_INFORMS,
     WRITE_CREDITS,
@@ -35,7 +37,7 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
     domains = data.by_domain
     rate, what = work(data)
     pools = _pools(data, scenario, by_name, domains)
-    no_rate = {*pools, *ONLY_INFORMS}
+    no_rate = {*pools, *ONLY_INFORMS, DISPATCH}
     if what == "transactions":
         # Cores next to a benchmark of the NIC do none of its work.
         no_rate |= {"cores", "miss-registers"}
@@ -52,7 +54,7 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
     limits = rate > 0 and uses_memory.own_traffic >= NOTICED
     others["dram"] = rate / max(full, 1e-9) if limits else inf
     demand = _demand(data, scenario)
-    return Model(demand, others, pools, uses_memory, used, iotlb(data, scenario))
+    return Model(demand, others, pools, uses_memory, used, iotlb(data, scenario), spread(data))
 
 
 def _pools(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
+from nic2core.explain.dispatch import dealt, evenly, more_flows
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
-from nic2core.explain.use import gathering, serves
+from nic2core.explain.use import DISPATCH, gathering, serves, uneven
 from nic2core.explain.what_if import (
     leaks,
     longer_fetches,
@@ -22,7 +23,6 @@ from nic2core.explain.what_if import (
     more_registers,
     more_trackers,
     no_leak,
-    uneven,
     wider_link,
     with_cores,
     without_iommu,
@@ -66,7 +66,7 @@ def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
 
     Changes that the engine cannot simulate are left out.
     """
-    known = data.by_domain
+    known = {*data.by_domain, DISPATCH}
     found = [
         change
         for change in _all(data, scenario)
@@ -147,13 +147,8 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         {"machine.dram.channels": 2 * channels},
         more_channels(2),
     )
-    registers = 2 * machine["core"]["l1_miss_registers"]
-    sets = {"machine.core.l1_miss_registers": registers}
-    superqueue = machine["l2"].get("superqueue")
-    if superqueue is not None and machine["l2"].get("prefetch", "none") != "none":
-        # The L2 keeps the same room for its prefetches behind them.
-        sets["machine.l2.superqueue"] = superqueue + registers // 2
-    yield Change("miss-registers", f"{registers} per core", sets, more_registers(2))
+    yield from _more_flows(data, scenario)
+    yield from _more_registers(machine)
     yield from _more_cores(data, scenario)
     yield from _send_queues(data, scenario)
 
@@ -164,6 +159,25 @@ def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     if sets:
         why = why_they_may_miss(data, scenario)
         yield Change("iommu", f"pages of {LARGE}", sets, without_misses(data), why)
+
+
+def _more_flows(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
+    """As many flows as RSS deals evenly, where too few are the cause."""
+    flows = more_flows(data, scenario)
+    if flows is not None:
+        apply = evenly(data, dealt(data, scenario, flows))
+        yield Change(DISPATCH, f"{flows:,} flows", {"traffic.flows": flows}, apply)
+
+
+def _more_registers(machine: dict[str, Any]) -> Iterator[Change]:
+    """Twice the miss registers, and as much more room behind them."""
+    registers = 2 * machine["core"]["l1_miss_registers"]
+    sets = {"machine.core.l1_miss_registers": registers}
+    superqueue = machine["l2"].get("superqueue")
+    if superqueue is not None and machine["l2"].get("prefetch", "none") != "none":
+        # The L2 keeps the same room for its prefetches behind them.
+        sets["machine.l2.superqueue"] = superqueue + registers // 2
+    yield Change("miss-registers", f"{registers} per core", sets, more_registers(2))
 
 
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

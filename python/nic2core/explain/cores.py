@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import Pool
-from nic2core.explain.use import read_back, work
+from nic2core.explain.use import read_back, uneven, work
 from nic2core.scenario.quantity import gigahertz
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     if "invalidations" in domains:
         spent["invalidations"] = invalidations
     there_are: float = domains["cores"].credits
-    if data.queues and time.busiest_ps > 0:
+    if data.queues and time.busiest_ps > 0 and not uneven(data):
         # The busiest core saturates first: the others count relative to it.
         there_are = time.busy_ps / time.busiest_ps
     return Pool(there_are, 1.0, {"cores": busy - sum(spent.values()), **spent})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nic2core.explain.changes import is_simulated
 from nic2core.explain.help import settled_with
-from nic2core.explain.use import serves
-from nic2core.explain.what_if import uneven, with_cores
+from nic2core.explain.use import serves, uneven
+from nic2core.explain.what_if import with_cores
 
 if TYPE_CHECKING:
     from nic2core.run_record import Record

@@ -11,7 +11,7 @@ from math import inf, isclose
 from typing import TYPE_CHECKING
 
 from nic2core.explain.queues import NOTICED
-from nic2core.explain.use import MEMORY
+from nic2core.explain.use import DISPATCH, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,11 +73,16 @@ class Model:
     memory: Memory
     used: list[Use] = field(default_factory=list)
     iotlb: Iotlb | None = None
+    spread: float = 1.0
+    """The share of what the cores allow that the dispatch lets them do; 1 if it is no limit."""
 
     @property
     def allows(self) -> dict[str, float]:
         """The rate that each domain allows, for domains that can limit by themselves."""
-        return {**self.others, **{name: pool.allows for name, pool in self.pools.items()}}
+        rates = {**self.others, **{name: pool.allows for name, pool in self.pools.items()}}
+        if self.spread < 1 and "cores" in rates:
+            rates[DISPATCH] = self.spread * rates["cores"]
+        return rates
 
     def allowed_by(self, use: Use) -> float | None:
         """The rate that a domain allows, millions per second; `None` where that has no meaning."""
@@ -180,7 +185,8 @@ class Model:
         """The model if these domains allowed any rate."""
         others = {name: rate for name, rate in self.others.items() if name not in names}
         pools = {name: pool for name, pool in self.pools.items() if name not in names}
-        return replace(self, others=others, pools=pools)
+        spread = 1.0 if DISPATCH in names else self.spread
+        return replace(self, others=others, pools=pools, spread=spread)
 
     def with_pool(self, name: str, pool: Pool) -> Model:
         """The model with one pool replaced."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.nodes import told
-from nic2core.explain.use import brought
+from nic2core.explain.use import DISPATCH, brought
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,9 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
     if use.name == "tx-fetches":
         each = brought(data, scenario, use.core)
         return Stage(use.name, load, f"{each:.1f} descriptors each")
+    if use.name == DISPATCH:
+        mean = data.core_time.busy_ps / 1e3 / data.measured_ns / use.credits
+        return Stage(use.name, load, f"busiest core; the mean is {100 * mean:.0f} %")
     if use.name == "rx-fetches":
         return Stage(use.name, load, f"packets wait {100 * use.starved:.0f} % of the time")
     plain = f"{of:.1f} of {use.credits} {use.unit}s"

@@ -31,6 +31,13 @@ COMES_IN_BURSTS = frozenset({"bursts", "replay"})
 FULL_LINK = 0.998
 """Share of time busy from which a link counts as full."""
 
+DISPATCH = "dispatch"
+"""The domain of what gives packets to cores: RSS. Its credits are the cores, all of which count as
+busy while the busiest is."""
+
+EVEN = 0.8
+"""Mean busy time of the cores over that of the busiest, up to which the dispatch is the cause."""
+
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: TLPs and lines."""
 
@@ -59,7 +66,8 @@ class Use:
     allows_mps: float
     """Work that all credits would carry if each were held for `own_ns`, millions per second."""
     load: float
-    """Load, 0 to 1: for cores that of the busiest, for reads of descriptors by what they return."""
+    """Load, 0 to 1: for cores that of the busiest unless the dispatch is the cause of it, for reads
+    of descriptors by what they return."""
     shared: bool = False
     """Whether cores that work on something else hold some credits, so `allows_mps` is no rate."""
     core: int | None = None
@@ -123,9 +131,43 @@ def one(what: str) -> str:
     return "access" if what == "accesses" else what.removesuffix("s")
 
 
+def uneven(data: Results) -> bool:
+    """Whether some of the cores that serve packets are much fuller than others."""
+    time = data.core_time
+    return 0 < time.busy_ps <= EVEN * len(data.queues) * time.busiest_ps
+
+
 def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:
     """Every domain of a run of this scenario, in path order."""
-    return [_use(data, scenario, d) for d in data.domains]
+    found = [_use(data, scenario, d) for d in data.domains]
+    dispatch = _dispatch(data)
+    if dispatch is not None:
+        # In front of the cores and their registers.
+        place = next(n for n, use in enumerate(found) if use.name == "miss-registers")
+        found.insert(place, dispatch)
+    return found
+
+
+def _dispatch(data: Results) -> Use | None:
+    """The dispatch of packets to several cores, if any came."""
+    packets, queues, span = data.packets.completed, len(data.queues), data.measured_ns
+    load = data.core_time.busiest_ps / 1e3 / span
+    if queues < 2 or packets == 0 or load == 0:
+        return None
+    held = queues * load * span / packets
+    return Use(
+        name=DISPATCH,
+        unit="core",
+        credits=queues,
+        occupancy=queues * load,
+        latency_ns=held,
+        uses_per_us=packets / span * 1e3,
+        uses_per_work=1.0,
+        starved=0.0,
+        own_ns=held,
+        allows_mps=queues / held * 1e3,
+        load=min(1.0, load),
+    )
 
 
 def brought(data: Results, scenario: dict[str, Any], core: int | None) -> float:
@@ -201,7 +243,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
         # The other lines of a DMA read count as taking one even if none is free: cap the number.
         occupancy = min(occupancy, float(there_are))
     load = occupancy / there_are if there_are else 0.0
-    if d.domain == "cores" and data.queues:
+    if d.domain == "cores" and data.queues and not uneven(data):
         load = data.core_time.busiest_ps / 1e3 / span
     if d.domain == "tx-fetches":
         load *= brought(data, scenario, core) / scenario["machine"]["nic"]["tx_descriptor_batch"]

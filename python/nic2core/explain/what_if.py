@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from nic2core.explain.model import Model
     from nic2core.results.models import CauseTraffic, Results
 
-EVEN = 0.8
-"""Mean busy time of the cores over that of the busiest, up to which too few flows are the cause."""
-
 RECEIVED = frozenset({"nic-rx-wr", "cpu-rx-rd", "rx-evct"})
 """Causes of memory traffic that ideal DDIO removes completely: it keeps received packets out of
 memory, and nothing else."""
@@ -132,12 +129,6 @@ def more_trackers(factor: float) -> Callable[[Model], Model]:
         return model.without_waits("home-trackers", left / carried).without_waits("dram", waits)
 
     return apply
-
-
-def uneven(data: Results) -> bool:
-    """Whether some of the cores that serve packets are much fuller than others."""
-    time = data.core_time
-    return time.busy_ps <= EVEN * len(data.queues) * time.busiest_ps
 
 
 def with_cores(

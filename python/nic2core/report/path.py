@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe.verdict import mark
 from nic2core.explain.stages import LEAKS
+from nic2core.explain.use import uneven
 from nic2core.results.bases import is_read
 
 if TYPE_CHECKING:
@@ -199,6 +200,10 @@ def picture(result: Record) -> Picture:
     for row, name in enumerate(crossed):
         step = (io_h - 32) / len(crossed)
         places[name] = (titles[name], 384, io_y + 30 + row * step, 176, step - 8)
+    if uneven(result.data):
+        # Otherwise it is as full as the cores are.
+        places["dispatch"] = ("RSS dispatch", 616, 46, 111, 122)
+        places["cores"] = ("cores", 735, 46, 111, 122)
     for name in sending[:1]:
         places[name] = (SENDS[name], 188, nic_y + 30 + 2 * third, 140, third - 8)
     gauges = []

@@ -29,16 +29,45 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
 def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     times = {"run.warmup": "200 us", "run.duration": "400 us"}
     result = api.run("explain-cpu", times | {"traffic.flows": 5, "traffic.rate": "4 Mpps"})
-    assert (result.model.cause, result.limited) == ("cores", True)
-    assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
+    model = result.model
+    assert (model.cause, result.limited) == ("dispatch", True)
+    assert model.rate == pytest.approx(result.mpps, rel=0.02)
     said = verdict(result)
-    assert "the busiest of 4 is busy 100 % of the time and the mean 75.0 %; as RSS spreads" in said
+    assert said.startswith("the RSS dispatch limits this run: the busiest of 4 cores is busy 100 ")
+    assert "and the mean 75.0 %; as RSS spreads the flows, they allow 1.97 M packets/s" in said
+    # All cores would do a third more, and most of the rate that they allow is never asked of them.
+    assert model.allows["cores"] / model.allows["dispatch"] == pytest.approx(4 / 3, rel=0.01)
+    assert model.use("cores").load == pytest.approx(0.75, abs=0.01)
+    stages = {stage.stage: stage for stage in result.stages}
+    assert stages["dispatch"].detail == "busiest core; the mean is 75 %"
     # More cores give the flows of the fullest no other place.
-    assert next(h.predicted for h in result.helps if h.change.domain == "cores") == 0.0
+    changes = {h.change.domain: h for h in result.helps}
+    assert changes["cores"].predicted == 0.0
     # Dealt evenly the same cores do more, as many times as the fullest has more than the mean.
+    assert changes["dispatch"].change.overrides == {"traffic.flows": 4096}
+    vars(result)["helps"] = [changes["dispatch"]]
+    (even,) = run_changes(result)
+    assert even.measured == pytest.approx(1 / 3, abs=0.03)
+    assert even.error == pytest.approx(0, abs=0.06)
+
+
+def test_the_dispatch_is_no_limit_where_it_is_even_or_more_flows_would_not_help() -> None:
+    times = {"run.warmup": "200 us", "run.duration": "400 us"}
     even = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps"})
-    assert even.mpps / result.mpps == pytest.approx(4 / 3, rel=0.02)
+    assert (even.model.cause, even.limited) == ("cores", True)
     assert "4 cores / (" in verdict(even)
+    # It allows what cores do, and is listed all the same.
+    assert even.model.allowed_by(even.model.use("dispatch")) == pytest.approx(even.mpps, rel=0.02)
+    assert "dispatch" not in even.model.allows
+    one = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps", "tenants.0.cores.count": 1})
+    assert "dispatch" not in [use.name for use in one.model.used]
+    # Enough flows, of which one tenant's take ten times as long.
+    app = {"kind": "l3fwd", "packet_instructions": 30_000}
+    slow = {"name": "slow", "cores": {"first": 4, "count": 4}, "app": app}
+    both = {"tenants": [even.scenario["tenants"][0], slow], "traffic.rate": "2 Mpps"}
+    apart = api.run("explain-cpu", times | both)
+    assert (apart.model.cause, apart.limited) == ("dispatch", True)
+    assert "dispatch" not in [h.change.domain for h in apart.helps]
 
 
 @pytest.mark.parametrize("rate", [4, 5, 6, 8, 9])
