@@ -270,7 +270,7 @@ def differences(base: Record, other: Record) -> list[str]:
     if held is not None and later is not None:
         _share(said, CONSUMED_SHARE, held, later)
     _senders(said, base.data, other.data)
-    lines = lines_per_request([base, other])
+    lines = lines_by_cause([base, other])
     moved = sorted(lines.items(), key=lambda of: -abs(of[1][1] - of[1][0]))
     for name, (was, now) in moved[:3]:
         if max(was, now) < FEW_LINES:
@@ -281,7 +281,7 @@ def differences(base: Record, other: Record) -> list[str]:
     return said
 
 
-def lines_per_request(results: Sequence[Record]) -> dict[str, list[float]]:
+def lines_by_cause(results: Sequence[Record]) -> dict[str, list[float]]:
     """Memory lines per request by cause, in every run; no causes if some run has no requests."""
     runs = [
         {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}

@@ -9,6 +9,7 @@ from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.verdict import limit
+from nic2core.explain.nodes import own_lines
 from nic2core.explain.use import serves, work
 from nic2core.words import NOTHING, three
 
@@ -94,14 +95,11 @@ def _memory(result: Record, *, by_tenant: bool) -> Iterator[Number]:
 
 
 def lines_per_request(result: Record) -> float | None:
-    """Memory lines that a request causes; `None` if none was completed."""
-    if result.data.packets.completed == 0:
+    """Memory lines that a request causes; `None` if none was completed, or requests are no work."""
+    completed = result.data.packets.completed
+    if completed == 0 or work(result.data)[1] != "packets":
         return None
-    # Lines that belong to a neighbour are not caused by requests.
-    tenants = zip(result.scenario["tenants"], result.data.tenants, strict=True)
-    others = (c for asked, t in tenants if not serves(result.data, asked) for c in t.memory)
-    lines = sum(c.lines for c in result.data.memory.causes) - sum(c.lines for c in others)
-    return lines / result.data.packets.completed
+    return own_lines(result.data, result.scenario) / completed
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:

@@ -11,7 +11,7 @@ import polars as pl
 from polars import selectors
 
 from nic2core.describe import rows
-from nic2core.describe.differences import in_percent, lines_per_request
+from nic2core.describe.differences import in_percent, lines_by_cause
 from nic2core.describe.headline import Number, lined_up
 from nic2core.describe.labels import describe, name_cases, told_apart
 from nic2core.describe.rates import (
@@ -214,7 +214,7 @@ def _change(
 
 def _lines(base: Repeated, other: Repeated) -> Iterator[tuple[str, Spread, Spread]]:
     """The memory traffic of each cause, lines per request."""
-    of_runs = lines_per_request(_runs([base, other]))
+    of_runs = lines_by_cause(_runs([base, other]))
     for cause, lines in of_runs.items():
         first = len(base.runs)
         was, now = _spread(base, lines[:first]), _spread(other, lines[first:])

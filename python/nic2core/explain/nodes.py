@@ -62,6 +62,11 @@ def told(data: Results) -> Node:
     return min(found, key=lambda node: abs(node.lines - lines))
 
 
+def own_lines(data: Results, scenario: dict[str, Any]) -> int:
+    """Lines that all nodes have moved for the work, and not for cores beside it."""
+    return sum(node.own_lines(data, scenario) for node in nodes(data))
+
+
 def crosses_sockets(data: Results, scenario: dict[str, Any]) -> bool:
     """Whether a tenth or more of the lines that the work moves lie in the other socket's memory."""
     own = {node.name: node.own_lines(data, scenario) for node in nodes(data)}

@@ -8,6 +8,7 @@ from math import inf
 import pytest
 
 from nic2core import Result, api
+from nic2core.describe.headline import lines_per_request
 from nic2core.describe.verdict import verdict
 from nic2core.explain.contention import more_credits, waits_in_channels, waits_with_more
 from nic2core.explain.limit import Limit
@@ -164,5 +165,8 @@ def test_a_neighbour_of_the_other_socket_without_cores_or_beside_work_without_li
     remote = next(node for node in nodes(beside.data) if node.name == "remote")
     assert remote.lines > 0
     assert remote.own_lines(beside.data, beside.scenario) == 0
+    here = beside.data.memory.nodes[0].causes
+    requests = beside.data.packets.completed
+    assert lines_per_request(beside) == sum(cause.lines for cause in here) / requests
     assert not crosses_sockets(beside.data, beside.scenario)
     assert "socket-link" not in beside.model.allows
