@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,18 +73,24 @@ def test_runs_with_traffic_complete_requests(ddio: Result, sweeper: Result) -> N
     assert summary(idle(ddio), idle(sweeper)) == "Neither run completes any requests."
 
 
-def test_more_load_is_not_faster(calm: Result) -> None:
-    def run(mpps: float, drops: float = 0.0) -> Result:
-        change = {
-            "offered_mpps": mpps,
-            "offered_gbps": mpps * 4,
-            "completed_mpps": mpps * (1 - drops),
-            "drop_share": drops,
-        }
-        packets = calm.data.packets.model_copy(update=change)
-        data = calm.data.model_copy(update={"packets": packets, "demand_mpps": mpps})
-        return replace(calm, label=f"rate={mpps:g}", data=data)
+def offered(calm: Result, mpps: float, drops: float = 0.0, allowed: str = "0 %") -> Result:
+    """The run with another load, of which some is dropped, and an objective that allows drops."""
+    change = {
+        "offered_mpps": mpps,
+        "offered_gbps": mpps * 4,
+        "completed_mpps": mpps * (1 - drops),
+        "drop_share": drops,
+    }
+    packets = calm.data.packets.model_copy(update=change)
+    data = calm.data.model_copy(update={"packets": packets, "demand_mpps": mpps})
+    slo = {**calm.scenario["slo"], "drops": allowed}
+    traffic = {**calm.scenario["traffic"], "rate": f"{mpps:g} Mpps"}
+    scenario = {**calm.scenario, "slo": slo, "traffic": traffic}
+    return replace(calm, label=f"rate={mpps:g}", data=data, scenario=scenario)
 
+
+def test_more_load_is_not_faster(calm: Result) -> None:
+    run = partial(offered, calm)
     assert overview([run(4), run(1), run(2)]).startswith(
         "what is offered is carried, 1.00 to 4.00 M packets/s; all are limited by"
     )
@@ -102,6 +109,42 @@ def test_more_load_is_not_faster(calm: Result) -> None:
     packets = late.data.packets.model_copy(update=half)
     late = replace(late, data=late.data.model_copy(update={"packets": packets}))
     assert "; rate=4 completes 50.0 % of it;" in overview([run(1), run(2), late])
+
+
+def test_a_load_that_is_not_carried_is_not_fastest_beside_one_that_is(calm: Result) -> None:
+    run = partial(offered, calm)
+    # Loads that are near each other, too.
+    assert overview([run(20), run(20.8, 0.02), run(21.6, 0.03)]).startswith(
+        "what is offered is carried up to rate=20 (20.0 M packets/s); rate=21.6 completes 97.0 % of"
+    )
+    # Where what is lost has another cause than the load, the highest load that is carried is told.
+    assert overview([run(1, 0.1), run(2), run(4, 0.3)]).startswith(
+        "the highest load that is carried is that of rate=2 (2.00 M packets/s); rate=4 completes "
+        "70.0 % of what it is offered; "
+    )
+    # The objective may allow some drops.
+    some = [run(n, drops, "0.5 %") for n, drops in ((1, 0.001), (2, 0.004), (4, 0.006))]
+    assert overview(some).startswith(
+        "but for the drops that slo.drops allows, what is offered is carried up to rate=2 (2.00 M "
+        "packets/s); rate=4 completes 99.4 % of it; "
+    )
+    assert overview([*some[:2], run(3, 0.005, "0.5 %")]).startswith(
+        "but for the drops that slo.drops allows, what is offered is carried, 1.00 to 3.00 M"
+    )
+    # Where none carries its load, or where the fastest does, it is the fastest.
+    assert overview([run(1, 0.001), run(2, 0.004), run(4, 0.006)]).startswith("rate=4 is fastest")
+    assert overview([run(1), run(2, 0.1), run(4)]).startswith("rate=4 is fastest")
+    # By means over seeds, too.
+    seeds = [
+        replace(
+            of, label=f"{of.label}, seed={seed}", data=of.data.model_copy(update={"seed": seed})
+        )
+        for of in (run(20), run(20.8, 0.02), run(21.6, 0.03))
+        for seed in (1, 2)
+    ]
+    assert compare(*seeds).sentence.startswith(
+        "Over 2 seeds, what is offered is carried up to rate=20 (20.0 M packets/s); rate=21.6 "
+    )
 
 
 def test_what_is_compared_with_nothing_is_told_in_its_unit(ddio: Result) -> None:

@@ -85,6 +85,12 @@ def gigabits(value: str) -> float:
     return float(number) * BITS[unit]
 
 
+def share(value: str) -> float:
+    """A share, 0 to 1."""
+    number, _, _ = value.partition(" ")
+    return float(number) / 100
+
+
 def size_bytes(value: str) -> float:
     """A size, bytes."""
     number, _, unit = value.partition(" ")
