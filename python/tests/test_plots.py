@@ -317,7 +317,14 @@ def test_quantities_of_one_unit_stand_where_their_numbers_are(ddio: Result) -> N
     figure = plots.over(rows.table(runs), keys, "p99_ns")
     assert [list(line.x) for line in figure.data] == [[5.0, 10.0, 40.5]] * 2
     assert figure.layout.xaxis.title.text == "traffic.rate, Gbps"
-    assert figure.layout.yaxis.title.text == "p99 latency, ns"
+    assert figure.layout.yaxis.title.text == "p99 latency, µs"
+    assert ddio.p99_ns is not None
+    assert [list(line.y) for line in figure.data] == [[ddio.p99_ns / 1e3] * 3] * 2
+    means = rows.table(runs).with_columns(pl.Series("p99_ns ±", [500.0] * 6))
+    bars = [line.error_y.array for line in plots.over(means, keys, "p99_ns").data]
+    assert [list(half) for half in bars] == [[0.5] * 3] * 2
+    cells = plots.grid(rows.table(runs), keys[0], keys[1], "p99_ns").data[0]
+    assert [list(row) for row in cells.z] == [[ddio.p99_ns / 1e3] * 2] * 3
     # A column that no report draws has its own name.
     assert plots.over(rows.table(runs), keys, "amat_ns").layout.yaxis.title.text == "amat_ns"
 

@@ -397,7 +397,7 @@ def test_many_runs_begin_with_a_curve_and_are_folded(
     expect(opened.page.get_by_role("heading", name="Over io_ways")).to_be_visible()
     assert opened.drawn("#chart-curve .scatterlayer path.js-line")
     opened.page.locator("#panel-curve button", has_text="p99").click()
-    expect(opened.page.locator("#chart-curve .ytitle")).to_have_text("p99 latency, ns")
+    expect(opened.page.locator("#chart-curve .ytitle")).to_have_text("p99 latency, µs")
     shown = opened.page.locator("#runs table, .path svg").filter(visible=True)
     colours = opened.page.locator(".colour").filter(visible=True)
     expect(shown).to_have_count(0)

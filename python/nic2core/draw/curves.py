@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 COLUMNS = {
     "rate_mps": "completed, M/s",
     "goodput_gbps": "goodput, Gbit/s",
-    "p99_ns": "p99 latency, ns",
-    "p99_rtt_ns": "p99 round trip, ns",
-    "p99_read_ns": "p99 whole read, ns",
-    "mean_host_delay_ns": "mean time in the server, ns",
+    "p99_ns": "p99 latency, µs",
+    "p99_rtt_ns": "p99 round trip, µs",
+    "p99_read_ns": "p99 whole read, µs",
+    "mean_host_delay_ns": "mean time in the server, µs",
     "drop_share": "share of packets dropped",
     "memory_gbytes_per_s": "memory traffic, GB/s",
 }
-"""Columns of a sweep's table that a comparison draws, with the titles used there."""
+"""Columns of a sweep's table that a comparison draws, with the titles used there. Times have the
+unit that they have among the main numbers."""
 
 PROGRESS = {
     "xmem": ("progress_mps", "M accesses/s"),
@@ -73,6 +74,7 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
 
     A table of means over seeds has columns of half their intervals, drawn as bars.
     """
+    table = _in_units(table, column)
     first, rest = keys[0], list(keys[1:])
     unit, places = rows.quantities(table[first].to_list())
     # Added as a column, so that it is grouped together with the other columns.
@@ -106,6 +108,14 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
     return style(figure, legend=bool(rest))
 
 
+def _in_units(table: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The table with a column, and half its intervals, in the unit in which it is drawn."""
+    if not COLUMNS.get(column, "").endswith(", µs"):
+        return table
+    drawn = [name for name in (column, f"{column} ±") if name in table.columns]
+    return table.with_columns(pl.col(drawn) / 1e3)
+
+
 def _places(places: Sequence[Any]) -> dict[str, Any]:
     """The axis of a key in numbers: logarithmic if each is about as many times the one before."""
     values = sorted(set(places))
@@ -132,6 +142,7 @@ def _name(value: Any) -> str:
 
 def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
     """A column of a sweep over two keys: one cell per run, one row per value of the first key."""
+    table = _in_units(table, column)
     ys, xs = (list(dict.fromkeys(map(_name, table[key]))) for key in (down, across))
     runs = zip(table[down], table[across], table[column], strict=True)
     found = {(_name(y), _name(x)): value for y, x, value in runs}
