@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import Result, UserError, _core, engine, sweep
-from nic2core.command import ending, options
+from nic2core.command import ending, options, terminal
 from nic2core.comparison import load_all
 from nic2core.rerun import run_changes
 from nic2core.results.models import Peak
@@ -456,6 +456,27 @@ def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
     assert command("run", "any.toml") == ending.EXIT_STOPPED
     assert "nothing to show" in capsys.readouterr().err
     assert fake_engine == []
+
+
+def test_a_sweep_that_is_stopped_says_so_before_and_after_what_has_run(
+    command: Callable[..., int],
+    fake_engine: list[int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done = replace(sweep("any.toml", {"run.seed": [1, 2]}), planned=4, stopped=True)
+    assert sorted(fake_engine) == [1, 2]
+    monkeypatch.setattr("nic2core.command.compare.sweep", lambda *_, **__: done)
+    before: list[str] = []
+
+    def show(*_: object) -> None:
+        before.append(capsys.readouterr().err)
+
+    monkeypatch.setattr(terminal, "show_comparison", show)
+    compare = ("compare", "any.toml", "--vary", "run.seed=1,2,3,4")
+    assert command(*compare) == ending.EXIT_STOPPED
+    assert before == ["Stopped: 2 of 4 runs are finished and kept; they are shown next.\n"]
+    assert capsys.readouterr().err == "Stopped: 2 of 4 runs are finished and kept.\n"
 
 
 def test_a_report_of_a_sweep_says_what_is_missing_from_it(

@@ -12,7 +12,7 @@ from nic2core import sources
 from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
-from nic2core.command.ending import end, of_varied, print_json, shown_whole
+from nic2core.command.ending import begin, end, of_varied, print_json, shown_whole
 from nic2core.comparison import compare as compare_saved
 from nic2core.run_record import comparison
 from nic2core.sweeps import sweep
@@ -71,6 +71,7 @@ def compare(
         )
     except UserError as error:
         raise UserError(of_varied(varied, str(error))) from None
+    begin(done)
     with shown_whole():
         report = None
         try:

@@ -33,6 +33,12 @@ def exit_code(error: UserError | ModelError) -> int:
     return EXIT_BUG if isinstance(error, ModelError) else EXIT_USER
 
 
+def begin(done: Sweep) -> None:
+    """Say, before what has run is shown, that a sweep was stopped: what is shown may be long."""
+    if done.stopped and len(done):
+        terminal.note(f"{_finished(done)}; they are shown next.")
+
+
 def end(done: Sweep, varied: Iterable[str]) -> None:
     """Say what of a sweep was not simulated, and end the command accordingly."""
     if done.reused:
@@ -40,10 +46,14 @@ def end(done: Sweep, varied: Iterable[str]) -> None:
     for name, why in done.refused.items():
         terminal.note(f"nic2core: {name}: {of_varied(varied, engine.said(why))}")
     if done.stopped:
-        terminal.note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
+        terminal.note(f"{_finished(done)}.")
         raise typer.Exit(EXIT_STOPPED)
     if done.refused:
         raise typer.Exit(min(map(exit_code, done.refused.values())))
+
+
+def _finished(done: Sweep) -> str:
+    return f"Stopped: {len(done)} of {done.planned} runs are finished and kept"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from nic2core import engine
 from nic2core._core import ModelError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, NoVary, Out, Peaks, ScenarioFile, Seed, Set
-from nic2core.command.ending import EXIT_STOPPED, end, print_json, shown_whole
+from nic2core.command.ending import EXIT_STOPPED, begin, end, print_json, shown_whole
 
 if TYPE_CHECKING:
     from nic2core.sweeps import Refusal
@@ -58,6 +58,7 @@ def sensitivity(
             "Stopped before the scenario and another seed of it had run: nothing to show."
         )
         raise typer.Exit(EXIT_STOPPED) from None
+    begin(found.runs)
     with shown_whole():
         try:
             if out is not None:
