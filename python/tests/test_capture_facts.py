@@ -40,7 +40,8 @@ def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None
 
 def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     facts = CaptureFacts(packets=1001, flows=5, bytes=476_476, span_ps=10**12, ipv6_packets=0)
-    begin = "1,001 packets of 5 flows, 476 B on average, over 1.00 s"
+    # With 24 B of preamble, FCS and gap for each packet: 500 500 B in a second.
+    begin = "1,001 packets of 5 flows, 476 B on average, over 1.00 s (0.00400 Gbps, 0.00100 Mpps)"
     data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3, "capture": facts})
     run = replace(replayed, data=data)
     assert capture_facts(run).endswith(
@@ -51,6 +52,8 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     assert "; at its own timing one round takes 1.00 ms" in capture_facts(own)
     peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=data)
     assert capture_facts(replace(run, peak=peak)).endswith(f"{begin}.")
+    at_once = data.model_copy(update={"capture": facts.model_copy(update={"span_ps": 0})})
+    assert "over 0 ns; at 100 Gbps" in capture_facts(replace(run, data=at_once))
     ipv6 = facts.model_copy(update={"ipv6_packets": 7})
     run = replace(run, data=data.model_copy(update={"capture": ipv6}))
     assert capture_facts(run).endswith("; 7 packets are IPv6, which applications handle like IPv4.")

@@ -253,6 +253,16 @@ def test_a_peak_at_a_full_link_tells_of_the_waits_before_it() -> None:
     assert found.peak.rate_gbps == pytest.approx(5.0, rel=0.02)
     (told,) = (doubt for doubt in doubts(found) if "is full at this peak" in doubt)
     assert "Neither latencies nor the objective include this wait" in told
+    # What ends a search is somewhat less than what is otherwise called full.
+    domains = [
+        d.model_copy(update={"busy_ps": int(0.996e3 * found.data.measured_ns)})
+        if d.domain == "wire"
+        else d
+        for d in found.data.domains
+    ]
+    less = replace(found, data=found.data.model_copy(update={"domains": domains}))
+    assert told in doubts(less)
+    assert told not in doubts(replace(less, peak=None))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nic2core._core import WIRE_OVERHEAD_BYTES
 from nic2core.explain.use import link_is_full
 from nic2core.words import count, percent, three, time
 
@@ -31,6 +32,7 @@ def capture_facts(result: Record) -> str:
     said = (
         f"{Path(traffic['file']).name}: {packets} of {flows}, "
         f"{three(facts.bytes / facts.packets)} B on average, over {time(facts.span_ps / 1e3)}"
+        f"{_own_rate(facts)}"
     )
     # A peak search tries rates of its own.
     if result.data.demand_mpps and result.peak is None:
@@ -46,6 +48,15 @@ def capture_facts(result: Record) -> str:
     if facts.ipv6_packets:
         said += f"; {facts.ipv6_packets:,} packets are IPv6, which applications handle like IPv4"
     return said + "".join(f"; {odd}" for odd in _oddities(facts)) + "."
+
+
+def _own_rate(facts: CaptureFacts) -> str:
+    """The mean rate at which the capture was taken, in both forms that `traffic.rate` has."""
+    if facts.span_ps == 0:
+        return ""
+    bits = 8 * (facts.bytes + WIRE_OVERHEAD_BYTES * facts.packets)
+    gbps, mpps = bits / facts.span_ps * 1e3, facts.packets / facts.span_ps * 1e6
+    return f" ({three(gbps)} Gbps, {three(mpps)} Mpps)"
 
 
 def round_ns_of(result: Record, facts: CaptureFacts) -> float:

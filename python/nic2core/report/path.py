@@ -202,7 +202,7 @@ def picture(result: Record) -> Picture:
         places[name] = (titles[name], 384, io_y + 30 + row * step, 176, step - 8)
     if uneven(result.data):
         # Otherwise it is as full as the cores are.
-        places["dispatch"] = ("RSS dispatch", 616, 46, 111, 122)
+        places["dispatch"] = ("dispatch", 616, 46, 111, 122)
         places["cores"] = ("cores", 735, 46, 111, 122)
     for name in sending[:1]:
         places[name] = (SENDS[name], 188, nic_y + 30 + 2 * third, 140, third - 8)

@@ -10,6 +10,7 @@ from nic2core import Result, api
 from nic2core.describe.hints import hints
 from nic2core.describe.verdict import verdict
 from nic2core.explain.enough import enough_cores
+from nic2core.report.path import picture
 from nic2core.rerun import run_changes
 
 
@@ -40,6 +41,9 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     assert model.use("cores").load == pytest.approx(0.75, abs=0.01)
     stages = {stage.stage: stage for stage in result.stages}
     assert stages["dispatch"].detail == "busiest core; the mean is 75 %"
+    drawn = {gauge.stage: gauge for gauge in picture(result).gauges}
+    assert (drawn["dispatch"].badge, drawn["cores"].badge) == ("LIMITS", "")
+    assert drawn["dispatch"].x + drawn["dispatch"].w < drawn["cores"].x
     # More cores give the flows of the fullest no other place.
     changes = {h.change.domain: h for h in result.helps}
     assert changes["cores"].predicted == 0.0
@@ -59,6 +63,7 @@ def test_the_dispatch_is_no_limit_where_it_is_even_or_more_flows_would_not_help(
     # It allows what cores do, and is listed all the same.
     assert even.model.allowed_by(even.model.use("dispatch")) == pytest.approx(even.mpps, rel=0.02)
     assert "dispatch" not in even.model.allows
+    assert "dispatch" not in [gauge.stage for gauge in picture(even).gauges]
     one = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps", "tenants.0.cores.count": 1})
     assert "dispatch" not in [use.name for use in one.model.used]
     # Enough flows, of which one tenant's take ten times as long.

@@ -28,7 +28,9 @@ def full_link(result: Record) -> Warned | None:
     demand = data.demand_mpps
     if link is None or demand is None or data.transport is not None:
         return None
-    if not link_is_full(data):
+    # A search calls it full somewhat sooner.
+    ends_search = result.peak is not None and result.peak.failed_by == "link"
+    if not (ends_search or link_is_full(data)):
         return None
     if result.peak is not None:
         waits_ns = data.packets.link_wait_ns or 0.0

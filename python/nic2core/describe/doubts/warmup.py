@@ -98,9 +98,10 @@ def _of_packets(result: Record) -> Short | None:
     # Packets completed per ns of run.warmup; if there are none, the measured rate is used.
     settled, per_ns, earlier = 0.0, packets.completed_mpps / 1e3, ""
     if result.peak is not None and result.peak.probes:
-        # A search warms up for twice the time at the first rate, and goes on from earlier probes.
+        # A search warms up at the first rate, and goes on from earlier probes.
         settled = min(before, packets.completed / _core.PEAK_SETTLE_DIVISOR)
-        per_ns, earlier = 2 * result.peak.probes[0].completed_mpps / 1e3, " and in earlier probes"
+        per_ns = _core.PEAK_WARMUPS * result.peak.probes[0].completed_mpps / 1e3
+        earlier = " and in earlier probes"
     elif warmup_ns > 0 and before > 0:
         per_ns = before / warmup_ns
     why = (
