@@ -14,8 +14,8 @@ from nic2core.describe import rows, seeds
 from nic2core.describe.compared import compared
 from nic2core.describe.labels import told_apart, with_scenario
 from nic2core.draw.drawn import Drawn
+from nic2core.listing import listing
 from nic2core.result import Result
-from nic2core.run_record import comparison, gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ class Comparison(Drawn):
 
     results: list[Result]
     """One result per run."""
-    gaps: Sequence[str] = field(default=(), kw_only=True)
+    gaps: list[str] = field(default_factory=list, kw_only=True)
     """What is missing of sweeps whose runs these are, a sentence for each."""
 
     @property
@@ -204,6 +204,8 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
 
 def load_all(path: Path) -> Comparison:
     """What the last command wrote into a directory: a result, or those of a comparison."""
-    missing = gap(path)
-    results = [Result.load(run) for run in comparison(path) or [path]]
-    return Comparison(results, gaps=[missing] if missing else [])
+    listed = listing(path)
+    if listed is None:
+        return Comparison([Result.load(path)])
+    results = [Result.load(path / run) for run in listed.runs]
+    return Comparison(results, gaps=listed.gaps(str(path)))

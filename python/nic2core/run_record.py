@@ -20,6 +20,7 @@ from nic2core.explain.limit import Limit, Run
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_parquet, write_whole
+from nic2core.listing import forget_listing, listed_runs
 from nic2core.results.saved import Saved, mismatch
 from nic2core.scenario.capture import capture_digest, capture_file, is_capture
 from nic2core.tables import Tables
@@ -36,15 +37,6 @@ A_RESULT = (
     f"A result is a directory that `nic2core run ... --out DIR` wrote, or the {RESULT_FILE} in it."
 )
 """The hint in errors about anything that is not a result."""
-COMPARISON_FILE = "comparison.json"
-"""The file in a comparison's directory that lists the directories of its runs, in order. If it
-exists, the directory is that comparison, whatever else earlier commands left there."""
-OVER_SEEDS_FILE = "over_seeds.parquet"
-"""The file beside it with the means of runs that differ in nothing but their seed, if any do."""
-SENSITIVITY_FILE = "sensitivity.parquet"
-"""The same of runs with one value changed each: what that does."""
-OF_COMPARISONS = (OVER_SEEDS_FILE, SENSITIVITY_FILE)
-"""Tables beside the list of a comparison's runs."""
 
 LISTED = 8
 """The most runs of a comparison that an error message names."""
@@ -261,7 +253,7 @@ class Record:
         """
         directory = Path(directory)
         write_whole(directory / RESULT_FILE, self._text())
-        forget_comparison(directory)
+        forget_listing(directory)
         for name, table in self.tables.all().items():
             write_parquet(directory / f"{name}.parquet", table)
         return directory
@@ -278,7 +270,7 @@ class Record:
         """Read a result from its directory or its `result.json`."""
         file = Path(path)
         if file.is_dir():
-            runs = comparison(file)
+            runs = listed_runs(file)
             if runs:
                 named = ", ".join(f"{run} ({cls.load(run).label})" for run in runs[:LISTED])
                 them = "them" if len(runs) <= LISTED else "them, such as"
@@ -305,39 +297,3 @@ def _no_result(where: str, why: str) -> UserError:
         f"{where} is not a result of this version of nic2core ({__version__}): {why}. Make it "
         "again with `nic2core run ... --out DIR`."
     )
-
-
-def forget_comparison(directory: Path) -> None:
-    """Remove the list of a comparison saved here, and its tables; its runs stay."""
-    # The list last: it tells that the other files are nic2core's.
-    for name in (*OF_COMPARISONS, COMPARISON_FILE):
-        (directory / name).unlink(missing_ok=True)
-
-
-def comparison(directory: Path) -> list[Path]:
-    """The directories of the runs of a comparison saved here; empty for a single run."""
-    file = directory / COMPARISON_FILE
-    try:
-        return [directory / str(run) for run in json.loads(file.read_bytes())["runs"]]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file} is not what `nic2core compare ... --out DIR` wrote.") from error
-
-
-def gap(directory: Path) -> str:
-    """What is missing from a sweep saved in a directory; empty if nothing is, or for a run."""
-    runs = comparison(directory)
-    if not runs:
-        return ""
-    listed = json.loads((directory / COMPARISON_FILE).read_bytes())
-    planned = listed.get("planned", len(runs))
-    return missing_runs(str(directory), len(runs), planned, stopped=listed.get("stopped", False))
-
-
-def missing_runs(where: str, runs: int, planned: int, *, stopped: bool) -> str:
-    """What is missing from a sweep, in a sentence; empty if nothing is."""
-    if planned == runs:
-        return ""
-    why = "the sweep was stopped" if stopped else "the others were refused"
-    return f"{where} holds {runs} of {planned} runs: {why}."

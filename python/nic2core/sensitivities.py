@@ -20,7 +20,7 @@ from nic2core.engine import Stopped, said_without_place
 from nic2core.explain.help import GAIN_TOLD
 from nic2core.explain.limit import CARRIED
 from nic2core.files import write_parquet
-from nic2core.run_record import SENSITIVITY_FILE
+from nic2core.listing import SENSITIVITY_FILE
 from nic2core.scenario.numbers import near, numbers
 from nic2core.sweeps import NotSaved, run_all
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
-from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, Record, comparison
+from nic2core.listing import COMPARISON_FILE, listed_runs
+from nic2core.run_record import RESULT_FILE, Record
 from nic2core.scenario.capture import capture_file, is_capture
 from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
@@ -259,7 +260,7 @@ def keep_source(source: Source, out: str | Path | None) -> None:
     if not _holds_results(path):
         return
     result = path.parent if path.name == RESULT_FILE else path
-    if result.resolve() in {directory.resolve() for directory in (out, *comparison(out))}:
+    if result.resolve() in {directory.resolve() for directory in (out, *listed_runs(out))}:
         raise UserError(
             f"{out} holds the result whose scenario is to run; choose {ANOTHER_DIRECTORY}."
         )

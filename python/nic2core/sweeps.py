@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import warnings
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -15,20 +14,14 @@ from threading import Event
 from typing import Any
 
 from nic2core import api, engine, sources
-from nic2core._core import ModelError, UserError, __version__
+from nic2core._core import ModelError, UserError
 from nic2core.comparison import Comparison
 from nic2core.describe.labels import name_cases
 from nic2core.engine import LOOK_S, Stopped, Watch, said
-from nic2core.files import write_parquet, write_whole
+from nic2core.files import write_parquet
+from nic2core.listing import OVER_SEEDS_FILE, Listing, forget_listing, listed_runs, listing
 from nic2core.progress import Progress, of_sweep
 from nic2core.result import Result
-from nic2core.run_record import (
-    COMPARISON_FILE,
-    OVER_SEEDS_FILE,
-    comparison,
-    forget_comparison,
-    missing_runs,
-)
 from nic2core.scenario.capture import capture_digest
 from nic2core.scenario.toml_text import plain, toml_value
 
@@ -55,11 +48,11 @@ class Sweep(Comparison):
     """The number of each result's point among those planned, from 0; if empty, the first ones."""
     not_saved: OSError | ValueError | None = None
     """Why not everything could be saved in `out`, if that is so."""
-    gaps: Sequence[str] = field(init=False)
+    gaps: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Say what is missing, for a comparison with others."""
-        object.__setattr__(self, "gaps", self._missing_from("A sweep"))
+        object.__setattr__(self, "gaps", _listing(self).gaps("A sweep"))
 
     @property
     def complete(self) -> bool:
@@ -70,7 +63,7 @@ class Sweep(Comparison):
         """Write the sweep as one HTML file."""
         from nic2core.report import write_report
 
-        return write_report(self.results, Path(path), self._missing_from("This report"))
+        return write_report(self.results, Path(path), _listing(self).gaps("This report"))
 
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
@@ -79,9 +72,9 @@ class Sweep(Comparison):
         of an earlier sweep stay there unless they have the same number, but are not listed.
         """
         directory = Path(directory)
-        self._replace(directory)
-        self._save(directory, self._numbers())
-        self._save_means(directory)
+        _replace(self, directory)
+        _save(self, directory, _names(self))
+        _save_means(self, directory)
         return directory
 
     @classmethod
@@ -91,76 +84,71 @@ class Sweep(Comparison):
         The reasons in `refused` are then all `UserError`, with the text that was shown.
         """
         directory = Path(directory)
-        runs = comparison(directory)
-        if not runs:
+        listed = listing(directory)
+        if listed is None:
             raise UserError(
                 f"{directory} holds no sweep; expected a directory that `nic2core compare ... "
                 "--out DIR` or Sweep.save wrote."
             )
-        listed = json.loads((directory / COMPARISON_FILE).read_bytes())
-        # Older files list only the runs, or not why some of those planned are missing.
         return cls(
-            [Result.load(run) for run in runs],
-            listed.get("planned", len(runs)),
-            {name: UserError(why) for name, why in listed.get("refused", {}).items()},
-            listed.get("stopped", False),
-            engine=listed.get("engine", ""),
-            points=[int(run.name) for run in runs],
+            [Result.load(directory / run) for run in listed.runs],
+            listed.planned,
+            {name: UserError(why) for name, why in listed.refused.items()},
+            listed.stopped,
+            engine=listed.engine,
+            points=[int(run) for run in listed.runs],
         )
-
-    def _numbers(self) -> Sequence[int]:
-        return self.points or range(len(self.results))
-
-    def _names(self) -> dict[int, str]:
-        digits = max(2, len(str(self.planned - 1)))
-        return {number: f"{number:0{digits}}" for number in self._numbers()}
-
-    def _replace(self, directory: Path) -> None:
-        """Take away the list of another comparison, whose runs are about to be replaced.
-
-        If the disk fills up and only some of them are, the directory is no comparison.
-        """
-        by_name = dict(zip(self._names().values(), self.results, strict=True))
-        try:
-            listed = comparison(directory)
-            of_this = all(by_name[run.name].is_saved_in(run) for run in listed)
-        except (OSError, ValueError, KeyError):
-            of_this = False
-        if not of_this:
-            forget_comparison(directory)
-
-    def _save(self, directory: Path, points: Container[int]) -> None:
-        """Write the results of these points, and the list that makes the directory a comparison."""
-        names = self._names()
-        for (number, name), result in zip(names.items(), self.results, strict=True):
-            if number in points:
-                result.save(directory / name)
-        listing = {
-            "nic2core": __version__,
-            "planned": self.planned,
-            "runs": list(names.values()),
-            "refused": {name: said(why) for name, why in self.refused.items()},
-            "stopped": self.stopped,
-            "engine": self.engine,
-        }
-        text = json.dumps(listing, indent=1)
-        write_whole(directory / COMPARISON_FILE, text + "\n")
-
-    def _save_means(self, directory: Path) -> None:
-        """Write `over_seeds`, or remove that of an earlier comparison."""
-        means = self.over_seeds
-        if means.is_empty():
-            (directory / OVER_SEEDS_FILE).unlink(missing_ok=True)
-        else:
-            write_parquet(directory / OVER_SEEDS_FILE, means)
-
-    def _missing_from(self, where: str) -> Sequence[str]:
-        """What is missing; `where` names what holds the rest."""
-        missing = missing_runs(where, len(self), self.planned, stopped=self.stopped)
-        return [missing] if missing else []
 
     def _head(self) -> str:
         return f"Sweep of {len(self)} runs, {self.planned} planned"
+
+
+def _names(done: Sweep) -> dict[int, str]:
+    """The names of the results' directories, by the numbers of their points."""
+    digits = max(2, len(str(done.planned - 1)))
+    numbers = done.points or range(len(done))
+    return {number: f"{number:0{digits}}" for number in numbers}
+
+
+def _listing(done: Sweep) -> Listing:
+    return Listing(
+        list(_names(done).values()),
+        done.planned,
+        {name: said(why) for name, why in done.refused.items()},
+        done.stopped,
+        done.engine,
+    )
+
+
+def _replace(done: Sweep, directory: Path) -> None:
+    """Take away the list of another comparison, whose runs are about to be replaced.
+
+    If the disk fills up and only some of them are, the directory is no comparison.
+    """
+    by_name = dict(zip(_names(done).values(), done.results, strict=True))
+    try:
+        of_this = all(by_name[run.name].is_saved_in(run) for run in listed_runs(directory))
+    except (OSError, ValueError, KeyError):
+        of_this = False
+    if not of_this:
+        forget_listing(directory)
+
+
+def _save(done: Sweep, directory: Path, points: Container[int]) -> None:
+    """Write the results of these points, and the list that makes the directory a comparison."""
+    for (number, name), result in zip(_names(done).items(), done.results, strict=True):
+        if number in points:
+            result.save(directory / name)
+    _listing(done).write(directory)
+
+
+def _save_means(done: Sweep, directory: Path) -> None:
+    """Write `over_seeds`, or remove that of an earlier comparison."""
+    means = done.over_seeds
+    if means.is_empty():
+        (directory / OVER_SEEDS_FILE).unlink(missing_ok=True)
+    else:
+        write_parquet(directory / OVER_SEEDS_FILE, means)
 
 
 def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
@@ -362,8 +350,8 @@ class _Kept:
                 if not len(done):
                     return
                 if not self.points:
-                    done._replace(self.out)
-                done._save(self.out, points)  # noqa: SLF001
+                    _replace(done, self.out)
+                _save(done, self.out, points)
                 self.points.update(points)
 
     def finish(self, done: Sweep) -> OSError | ValueError | None:
@@ -372,9 +360,9 @@ class _Kept:
             return None
         try:
             if not self.points:
-                done._replace(self.out)
-            done._save(self.out, set(done.points) - self.points)  # noqa: SLF001
-            done._save_means(self.out)  # noqa: SLF001
+                _replace(done, self.out)
+            _save(done, self.out, set(done.points) - self.points)
+            _save_means(done, self.out)
         except (OSError, ValueError) as error:
             return error
         return None
@@ -406,10 +394,11 @@ def _saved(
     done: list[Result] = []
     # What cannot be read is simulated.
     with suppress(*unreadable):
-        if json.loads((out / COMPARISON_FILE).read_bytes())["engine"] == engine.version():
-            for directory in comparison(out):
+        listed = listing(out)
+        if listed is not None and listed.engine == engine.version():
+            for directory in listed.runs:
                 with suppress(*unreadable):
-                    done.append(Result.load(directory))
+                    done.append(Result.load(out / directory))
     found: dict[int, Result] = {}
     for number, (asked, name) in enumerate(zip(prepared, names, strict=True)):
         scenario = asked.scenario

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import Comparison, ModelError, Sweep, UserError, compare, sweep
+from nic2core.comparison import load_all
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.report.page import report_html
-from nic2core.run_record import gap
 from nic2core.words import sentence
 
 if TYPE_CHECKING:
@@ -208,26 +208,25 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     part = Sweep.load(stopped.save(tmp_path / "part"))
     assert (len(part), part.planned, part.complete, part.stopped) == (2, 4, False, True)
     assert {name: str(why) for name, why in part.refused.items()} == {"seed=4": "no room"}
-    assert (
-        gap(tmp_path / "part") == f"{tmp_path / 'part'} holds 2 of 4 runs: the sweep was stopped."
-    )
+    there = "holds 2 of 4 runs: the sweep was stopped."
+    assert load_all(tmp_path / "part").gaps == [f"{tmp_path / 'part'} {there}"]
     replace(stopped, stopped=False).save(tmp_path / "some")
-    assert gap(tmp_path / "some").endswith("holds 2 of 4 runs: the others were refused.")
+    (missing,) = load_all(tmp_path / "some").gaps
+    assert missing.endswith("holds 2 of 4 runs: the others were refused.")
     page = part.report(tmp_path / "part.html").read_text()
     assert "This report holds 2 of 4 runs: the sweep was stopped." in page
     assert "This report holds" not in again.report(tmp_path / "all.html").read_text()
-    assert gap(tmp_path / "all") == gap(ddio.save(tmp_path / "single")) == ""
+    assert load_all(tmp_path / "all").gaps == load_all(ddio.save(tmp_path / "single")).gaps == []
     assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
     assert isinstance(done, Comparison)
     # What is missing is told of a comparison with others, too.
-    there = "holds 2 of 4 runs: the sweep was stopped."
     for both, said in (
         (compare(stopped, ddio), f"A sweep {there}"),
         (compare(tmp_path / "part"), f"{tmp_path / 'part'} {there}"),
     ):
-        assert list(both.gaps) == [said]
+        assert both.gaps == [said]
         assert said in both.report(tmp_path / "both.html").read_text()
-    assert list(compare(done, tmp_path / "all").gaps) == list(done.gaps) == []
+    assert compare(done, tmp_path / "all").gaps == done.gaps == []
     with pytest.raises(UserError, match="holds no sweep; expected a directory that"):
         Sweep.load(ddio.save(tmp_path / "one"))
 

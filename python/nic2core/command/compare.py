@@ -14,7 +14,7 @@ from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
 from nic2core.command.ending import begin, end, of_varied, print_json, shown_whole
 from nic2core.comparison import compare as compare_saved
-from nic2core.run_record import comparison
+from nic2core.listing import listed_runs
 from nic2core.sweeps import sweep
 
 
@@ -94,7 +94,7 @@ def compare(
 
 def _saved(names: list[str], unused: list[str], json_: bool) -> None:
     """Show saved results side by side, as for a comparison that has just run."""
-    alone = len(names) == 1 and not comparison(Path(names[0]))
+    alone = len(names) == 1 and not listed_runs(Path(names[0]))
     if alone or unused:
         why = f"{', '.join(unused)} cannot be used" if unused else "nothing to compare"
         one = quote(names[0]) if alone else "SCENARIO"

@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
 from nic2core.command import terminal
+from nic2core.listing import COMPARISON_FILE, OF_COMPARISONS, SENSITIVITY_FILE, listed_runs
 from nic2core.results.timeline import HEAD as TRACE_HEAD
-from nic2core.run_record import (
-    COMPARISON_FILE,
-    OF_COMPARISONS,
-    RESULT_FILE,
-    SENSITIVITY_FILE,
-    comparison,
-)
+from nic2core.run_record import RESULT_FILE
 from nic2core.tables import TABLES
 
 if TYPE_CHECKING:
@@ -50,7 +45,7 @@ def writable_dir(path: Path, *, resumes: bool = False) -> None:
     check_dir(path, "--out")
     if not path.is_dir():
         return
-    listed = comparison(path)
+    listed = listed_runs(path)
     # A run that is listed and cannot be read is ours, and run again.
     others = (file for file in _in_the_way(path) if file.parent not in listed)
     foreign = [str(file.relative_to(path)) for file in others if not _is_ours(file)]
