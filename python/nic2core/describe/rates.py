@@ -175,4 +175,4 @@ def _carries(result: Record) -> bool:
     if result.limit in CARRIED:
         return True
     keeps_up = result.data.packets.completed_mpps >= (1 - SHORT_BY_CHANCE) * result.model.demand
-    return keeps_up and result.drop_share <= share(result.scenario["slo"]["drops"])
+    return keeps_up and 0 < result.drop_share <= share(result.scenario["slo"]["drops"])
