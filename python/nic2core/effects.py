@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from nic2core.result import Result
     from nic2core.sweeps import Sweep
 
-REASONS = "`refused` says why"
-"""Where the reasons are; the command names its option in this place."""
-
 
 @dataclass(frozen=True)
 class Change:
@@ -176,7 +173,7 @@ class Effects:
             (f"Do no more than that to {self.what}", self.silent),
             ("Change nothing at all", self.idle),
             ("Without effect in this scenario", self.without_effect),
-            (f"Not changed, because no near value is allowed ({REASONS})", self.refused),
+            ("Not changed, because no near value is allowed (see `refused`)", self.refused),
         ):
             if keys:
                 found.append(f"{said}: {', '.join(keys)}.")

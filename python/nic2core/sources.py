@@ -254,16 +254,24 @@ def scenario_of(result: Record) -> Scenario:
 
 def keep_source(source: Source, out: str | Path | None) -> None:
     """Refuse to write several runs into the directory of the result that they go on from."""
-    if not isinstance(source, str | Path) or out is None:
+    if out is None:
         return
-    path, out = find(source), Path(out)
-    if not _holds_results(path):
-        return
-    result = path.parent if path.name == RESULT_FILE else path
-    if result.resolve() in {directory.resolve() for directory in (out, *listed_runs(out))}:
+    out = Path(out)
+    if any(_is_of(source, directory) for directory in (out, *listed_runs(out))):
         raise UserError(
             f"{out} holds the result whose scenario is to run; choose {ANOTHER_DIRECTORY}."
         )
+
+
+def _is_of(source: Source, directory: Path) -> bool:
+    """Whether what is to run is the result that a directory holds."""
+    if isinstance(source, Record):
+        return (directory / RESULT_FILE).exists() and source.is_saved_in(directory)
+    if not isinstance(source, str | Path) or not _holds_results(find(source)):
+        return False
+    path = find(source)
+    result = path.parent if path.name == RESULT_FILE else path
+    return result.resolve() == directory.resolve()
 
 
 def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:

@@ -47,6 +47,7 @@ TABLES = (
     "caches",
     "llc",
     "io",
+    "io_by_kind",
     "iotlb",
     "stages",
     "queues",
@@ -59,6 +60,13 @@ TABLES = (
     "series",
 )
 """The names of the tables, in the order in which they are listed and saved."""
+
+
+def _hit_ratio(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the share of the lines that hit; null where no line looked for the LLC."""
+    lines = pl.sum_horizontal("hits", "misses", "bypasses")
+    ratio = pl.when(lines > 0).then(pl.col("hits") / lines)
+    return table.with_columns(ratio.alias("hit_ratio"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,9 +130,24 @@ class Tables:
         if io is not None and io.read_hits + io.read_misses > 0:
             rows.append(("read", io.read_hits, None, io.read_misses, None))
         counts = dict.fromkeys(("hits", "moves", "misses", "bypasses"), pl.UInt64)
-        table = pl.DataFrame(rows, schema={"access": pl.String, **counts}, orient="row")
-        lines = pl.sum_horizontal("hits", "misses", "bypasses")
-        return table.with_columns((pl.col("hits") / lines).alias("hit_ratio"))
+        return _hit_ratio(pl.DataFrame(rows, {"access": pl.String, **counts}, orient="row"))
+
+    @property
+    def io_by_kind(self) -> pl.DataFrame:
+        """The same for each kind of line: what placement does with packets and descriptors.
+
+        `asides` lie outside of the caches, as packets do under `ideal-ddio`, and count in no ratio.
+        """
+        rows: list[tuple[str | int | None, ...]] = []
+        for of in self.data.io.by_kind if self.data.io is not None else ():
+            missed = (of.write_moves, of.write_misses, of.write_bypasses, of.write_asides)
+            if of.write_hits + sum(missed[1:]) > 0:
+                rows.append(("write", of.kind, of.write_hits, *missed))
+            if of.read_hits + of.read_misses > 0:
+                rows.append(("read", of.kind, of.read_hits, None, of.read_misses, None, None))
+        counts = dict.fromkeys(("hits", "moves", "misses", "bypasses", "asides"), pl.UInt64)
+        schema = {"access": pl.String, "kind": pl.String, **counts}
+        return _hit_ratio(pl.DataFrame(rows, schema, orient="row"))
 
     @property
     def iotlb(self) -> pl.DataFrame:

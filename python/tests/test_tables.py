@@ -37,6 +37,30 @@ def test_dma_writes_that_hit_are_in_a_table_and_among_the_main_numbers(ddio: Res
     assert float(shown.value) == pytest.approx(100 * share, rel=0.01)
 
 
+@pytest.mark.parametrize("policy", ["ddio", "ddio-headers", "dma", "ideal-ddio"])
+def test_dma_by_kind_of_line_is_what_the_policy_does_with_it(policy: str) -> None:
+    short = {"run.warmup": "100 us", "run.duration": "100 us"}
+    result = api.run("explain-cpu", short | {"placement.policy": policy})
+    io = result.data.io
+    assert io is not None
+    rows = {(r["access"], r["kind"]): r for r in result.tables.io_by_kind.rows(named=True)}
+    assert rows.keys() == {("write", "rx"), ("write", "descriptor"),
+                           ("read", "rx"), ("read", "descriptor")}  # fmt: skip
+    packets, completions = rows["write", "rx"], rows["write", "descriptor"]
+    for name, total in (("hits", io.write_hits), ("misses", io.write_misses),
+                        ("moves", io.write_moves), ("bypasses", io.write_bypasses)):  # fmt: skip
+        assert packets[name] + completions[name] == (total or 0)
+    # Packets of 16 lines, of which `ddio-headers` places one, beside a completion.
+    went = {name for name in ("bypasses", "asides") if packets[name] > 0}
+    expected = {"ddio": set(), "ideal-ddio": {"asides"}}.get(policy, {"bypasses"})
+    assert went == expected
+    if policy == "ddio-headers":
+        placed = packets["hits"] + packets["misses"]
+        assert packets["bypasses"] == pytest.approx(15 * placed, rel=0.01)
+    assert (completions["hit_ratio"] == 0) == (policy == "dma")
+    assert (packets["hit_ratio"] is None) == (policy == "ideal-ddio")
+
+
 def test_iotlb_misses_are_in_a_table_and_among_the_main_numbers() -> None:
     short = {"run.warmup": "100 us", "run.duration": "100 us"}
     result = api.run("explain-iommu", short)

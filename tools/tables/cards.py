@@ -175,7 +175,7 @@ TABLES = {
             "fairness": fairness,
         },
         {
-            "traffic.control": {"kind": "dcqcn", "min_rate": "10 Mbps"},
+            "traffic.control": {"kind": "dcqcn"},
             "machine.nic.ecn_threshold": "256 KiB",
             "traffic.recovery.min_timeout": "1 ms",
             "run.warmup": "40 ms",

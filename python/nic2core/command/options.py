@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from nic2core import effects, rerun, sources
+from nic2core import rerun, sources
 from nic2core._core import UserError
 
 IN_PYTHON = {
     sources.A_SEARCH: "a search (`nic2core peak`, or --peak)",
     sources.ANOTHER_DIRECTORY: "another directory for --out",
     f"{rerun.NAME}: ": "--check: ",
-    effects.REASONS: "--json says why",
 }
 """What the library calls by its name in Python, and its name in the command."""
 

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
-from nic2core.command.options import in_options
 from nic2core.command.side_by_side import side_by_side
 from nic2core.describe import senders
 from nic2core.describe.compared import COLUMNS, Compared, compared
@@ -198,7 +197,7 @@ def show_sensitivity(found: Sensitivity) -> None:
     points = "; drops: points, of the packets" if drops else ""
     console.print(f"\nrate: throughput in {found.unit}; p99: {found.p99}{points}.", markup=False)
     for remark in found.remarks:
-        console.print(in_options(remark), markup=False)
+        console.print(remark, markup=False)
 
 
 def _shares(change: Change) -> list[str]:

@@ -7,7 +7,7 @@ from math import ceil, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.queues import OF_QUEUES, by_queue, shortest
-from nic2core.explain.use import serves, uneven
+from nic2core.explain.use import uneven
 from nic2core.explain.what_if import more
 
 if TYPE_CHECKING:
@@ -33,13 +33,11 @@ def spread(data: Results) -> float:
 def more_flows(data: Results, scenario: dict[str, Any]) -> int | None:
     """As many flows as RSS deals evenly; `None` where too few of them are not the cause.
 
-    The flows of a capture or of connections cannot be more. Where several tenants serve packets,
-    one may have more to do for each.
+    The flows of a capture cannot be more.
     """
     traffic = scenario.get("traffic") or {}
     many = MANY * len(data.queues)
-    alike = sum(serves(data, tenant) for tenant in scenario["tenants"]) == 1
-    return many if uneven(data) and alike and traffic.get("flows", many) < many else None
+    return many if uneven(data) and traffic.get("flows", many) < many else None
 
 
 def dealt(data: Results, scenario: dict[str, Any], flows: int) -> float:

@@ -28,7 +28,7 @@ memory with less load while all home trackers are in use: it only does what the 
 SAME = 0.97
 """Share of the model's rate from which a run counts as achieving that rate."""
 
-MOST = 1e4
+NO_LIMIT_MPS = 1e4
 """Rate, in millions of pieces of work per second, from which what is allowed is no limit at all."""
 
 LOAD = "load"
@@ -90,7 +90,7 @@ class Model:
             return None
         rate = self.allows.get(use.name, use.allows_mps)
         # Full I/O ways evict lines; they hold nothing up.
-        return rate if rate < MOST and use.name != "io-ways" else None
+        return rate if rate < NO_LIMIT_MPS and use.name != "io-ways" else None
 
     @property
     def tightest(self) -> str:

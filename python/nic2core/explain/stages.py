@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.limit import core_shares
 from nic2core.explain.nodes import told
 from nic2core.explain.use import DISPATCH, brought
 
@@ -63,7 +64,7 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
         each = brought(data, scenario, use.core)
         return Stage(use.name, load, f"{each:.1f} descriptors each")
     if use.name == DISPATCH:
-        mean = data.core_time.busy_ps / 1e3 / data.measured_ns / use.credits
+        _, mean = core_shares(data)
         return Stage(use.name, load, f"busiest core; the mean is {100 * mean:.0f} %")
     if use.name == "rx-fetches":
         return Stage(use.name, load, f"packets wait {100 * use.starved:.0f} % of the time")

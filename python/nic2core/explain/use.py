@@ -36,7 +36,8 @@ DISPATCH = "dispatch"
 busy while the busiest is."""
 
 EVEN = 0.8
-"""Mean busy time of the cores over that of the busiest, up to which the dispatch is the cause."""
+"""Mean busy time of the cores over that of the busiest, and the same of the packets that come for
+them, up to which the dispatch is the cause."""
 
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: TLPs and lines."""
@@ -132,9 +133,16 @@ def one(what: str) -> str:
 
 
 def uneven(data: Results) -> bool:
-    """Whether some of the cores that serve packets are much fuller than others."""
-    time = data.core_time
-    return 0 < time.busy_ps <= EVEN * len(data.queues) * time.busiest_ps
+    """Whether RSS gives some cores much more packets than others, and these are much fuller.
+
+    Where the application of some takes longer, that is not because of RSS. Connections do not come
+    by it.
+    """
+    time, came = data.core_time, [queue.offered for queue in data.queues]
+    if data.transport is not None or not came:
+        return False
+    most = EVEN * len(came)
+    return 0 < time.busy_ps <= most * time.busiest_ps and sum(came) <= most * max(came)
 
 
 def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:
@@ -149,10 +157,10 @@ def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:
 
 
 def _dispatch(data: Results) -> Use | None:
-    """The dispatch of packets to several cores, if any came."""
+    """The dispatch of packets to several cores by RSS, if any came."""
     packets, queues, span = data.packets.completed, len(data.queues), data.measured_ns
     load = data.core_time.busiest_ps / 1e3 / span
-    if queues < 2 or packets == 0 or load == 0:
+    if queues < 2 or packets == 0 or load == 0 or data.transport is not None:
         return None
     held = queues * load * span / packets
     return Use(

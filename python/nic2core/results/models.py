@@ -393,6 +393,29 @@ class LlcContents(Plain):
     """What share of the way they are, 0 to 1."""
 
 
+class IoKindResults(Plain):
+    """DMA of one kind of line: what placement does with it, in cache lines."""
+
+    kind: str
+    """`rx` for packet data in receive buffers, `tx` for that in transmit buffers, `descriptor` for
+    descriptors and completions, `bench` for a DMA benchmark.
+    """
+    write_hits: int
+    """Writes that found the line in the LLC or in a core's cache."""
+    write_moves: int
+    """Of these, those of lines that only a core's cache held."""
+    write_misses: int
+    """Writes that found it in neither."""
+    write_bypasses: int
+    """Writes that bypassed the LLC."""
+    write_asides: int
+    """Writes of what lies outside of the caches, as packets do under `ideal-ddio`."""
+    read_hits: int
+    """Reads served by a cache, or from outside of the caches."""
+    read_misses: int
+    """Reads served by memory."""
+
+
 class IoResults(Plain):
     """DMA by the NIC, in cache lines."""
 
@@ -420,6 +443,8 @@ class IoResults(Plain):
     """Reads served by a cache."""
     read_misses: int
     """Reads served by memory."""
+    by_kind: list[IoKindResults] = Field(default_factory=list)
+    """The same for each kind of line that there was."""
     write_credits: int = 0
     """Credits for lines in flight from the NIC until they are written."""
     write_credits_used: float = 0.0

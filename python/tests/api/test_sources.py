@@ -210,6 +210,8 @@ def test_a_result_in_memory_stands_for_its_scenario_as_the_saved_one_does(
     assert changed.settings == {**result.settings, "placement.io_ways": 3}
     ways = nic2core.sweep(result, {"placement.io_ways": [2, 3]})
     assert [run.data for run in ways] == [result.data, changed.data]
+    with pytest.raises(UserError, match="holds the result whose scenario is to run"):
+        nic2core.sweep(result, {"placement.io_ways": [2, 3]}, out=saved)
     with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario, like"):
         nic2core.run(result, {"machine.base": "skylake-6140"})
     # Several have no scenario in common.

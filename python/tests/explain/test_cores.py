@@ -55,7 +55,7 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     assert even.error == pytest.approx(0, abs=0.06)
 
 
-def test_the_dispatch_is_no_limit_where_it_is_even_or_more_flows_would_not_help() -> None:
+def test_the_dispatch_is_no_limit_where_it_is_even_or_not_the_cause() -> None:
     times = {"run.warmup": "200 us", "run.duration": "400 us"}
     even = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps"})
     assert (even.model.cause, even.limited) == ("cores", True)
@@ -66,13 +66,16 @@ def test_the_dispatch_is_no_limit_where_it_is_even_or_more_flows_would_not_help(
     assert "dispatch" not in [gauge.stage for gauge in picture(even).gauges]
     one = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps", "tenants.0.cores.count": 1})
     assert "dispatch" not in [use.name for use in one.model.used]
-    # Enough flows, of which one tenant's take ten times as long.
+    # Enough flows, of which one tenant's take longer: RSS gives all cores as many.
     app = {"kind": "l3fwd", "packet_instructions": 30_000}
     slow = {"name": "slow", "cores": {"first": 4, "count": 4}, "app": app}
     both = {"tenants": [even.scenario["tenants"][0], slow], "traffic.rate": "2 Mpps"}
     apart = api.run("explain-cpu", times | both)
-    assert (apart.model.cause, apart.limited) == ("dispatch", True)
+    assert (apart.model.cause, apart.limited) == ("cores", True)
+    assert "dispatch" not in apart.model.allows
     assert "dispatch" not in [h.change.domain for h in apart.helps]
+    senders = api.run("host-congestion", times | {"tenants.0.cores.count": 2, "traffic.senders": 2})
+    assert "dispatch" not in [use.name for use in senders.model.used]
 
 
 @pytest.mark.parametrize("rate", [4, 5, 6, 8, 9])

@@ -169,13 +169,13 @@ impl Host {
         // Where packets are placed outside the cache hierarchy, the I/O ways hold only descriptors
         // and are no limit.
         let aside = self.scenario.placement.policy.keeps_aside(LineKind::Rx);
-        if !aside && counts.io_write_hits + counts.io_write_misses > 0 {
+        if !aside && counts.all_io().looked_up() > 0 {
             let ways = u64::from(self.scenario.placement.io_ways);
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
             // The number at the end stands for the whole time: lines come and go one by one, and
             // are not tracked over time.
             let busy = self.memory.caches.held_in_io_ways() * self.span().0;
-            domains.push(domain("io-ways", "line", lines, busy, counts.io_fills()));
+            domains.push(domain("io-ways", "line", lines, busy, counts.all_io().fills()));
         }
         domains
     }

@@ -15,9 +15,9 @@ use crate::memory::traffic::Traffic;
 use crate::nic::queue::QueuePair;
 use crate::stats::occupancy::Occupancy;
 use crate::stats::results::{
-    CacheResults, CaptureFacts, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults,
-    LlcContents, MemoryTraffic, NodeTraffic, Packets as PacketResults, Results, SocketLinkResults,
-    StageLatency, TenantResults,
+    CacheResults, CaptureFacts, CauseTraffic, DramResults, IoKindResults, IoResults, IommuResults,
+    IotlbResults, LlcContents, MemoryTraffic, NodeTraffic, Packets as PacketResults, Results,
+    SocketLinkResults, StageLatency, TenantResults,
 };
 use crate::time::Ps;
 use crate::wire::Source;
@@ -59,7 +59,8 @@ impl Host {
         let conservation = balance::check(self)?;
         let span_ns = self.span_ps() / 1e3;
         let counts = &self.memory.counts;
-        let looked_up = counts.io_write_hits + counts.io_write_misses > 0;
+        let io = counts.all_io();
+        let looked_up = io.looked_up() > 0;
         Ok(Results {
             engine_version: env!("CARGO_PKG_VERSION").into(),
             seed: self.scenario.run.seed,
@@ -80,13 +81,14 @@ impl Host {
             caches: self.cache_results(),
             llc_contents: Some(self.llc_contents()),
             io: (self.meters.io_lines > 0).then_some(IoResults {
-                write_hits: looked_up.then_some(counts.io_write_hits),
-                write_moves: looked_up.then_some(counts.io_write_moves),
-                write_misses: looked_up.then_some(counts.io_write_misses),
-                write_bypasses: counts.io_write_bypasses,
+                write_hits: looked_up.then_some(io.write_hits),
+                write_moves: looked_up.then_some(io.write_moves),
+                write_misses: looked_up.then_some(io.write_misses),
+                write_bypasses: io.write_bypasses,
                 rx_footprint_lines: Some(self.rx.written.count()),
-                read_hits: counts.io_read_hits,
-                read_misses: counts.io_read_misses,
+                read_hits: io.read_hits,
+                read_misses: io.read_misses,
+                by_kind: self.io_by_kind(),
                 write_credits: self.scenario.machine.nic.write_credits,
                 write_credits_used: self.mean_credits(),
                 write_latency_ns: self.of_a_written_line(self.writes.lines.used()),
@@ -278,6 +280,23 @@ impl Host {
             }
         }
         rows
+    }
+
+    fn io_by_kind(&self) -> Vec<IoKindResults> {
+        let kinds = LineKind::ALL.into_iter().zip(&self.memory.counts.io);
+        kinds
+            .map(|(kind, io)| IoKindResults {
+                kind: kind.name().into(),
+                write_hits: io.write_hits,
+                write_moves: io.write_moves,
+                write_misses: io.write_misses,
+                write_bypasses: io.write_bypasses,
+                write_asides: io.write_asides,
+                read_hits: io.read_hits,
+                read_misses: io.read_misses,
+            })
+            .filter(|of| of.lines() > 0)
+            .collect()
     }
 
     fn llc_contents(&self) -> Vec<LlcContents> {

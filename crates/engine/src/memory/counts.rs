@@ -22,21 +22,41 @@ pub(crate) struct Counts {
     pub(crate) llc_misses: ByKind,
     /// Per core: requests to the LLC, and those that no cache served.
     pub(crate) llc_by_core: Vec<(u64, u64)>,
-    /// DMA writes that found their line in the LLC or in a core's cache.
-    pub(crate) io_write_hits: u64,
-    /// DMA writes that found it in neither.
-    pub(crate) io_write_misses: u64,
-    /// DMA write hits whose line only a core's cache held, so that they took a line of the I/O ways as
-    /// misses do.
-    pub(crate) io_write_moves: u64,
-    /// DMA writes that went to memory.
-    pub(crate) io_write_bypasses: u64,
-    /// DMA reads served by a cache.
-    pub(crate) io_read_hits: u64,
-    /// DMA reads served by memory.
-    pub(crate) io_read_misses: u64,
+    /// DMA by kind of line.
+    pub(crate) io: [IoCounts; LineKind::COUNT],
     /// Dirty lines in the caches when counting began.
     pub(crate) dirty_begin: usize,
+}
+
+/// DMA of lines, by outcome.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IoCounts {
+    /// Writes that found their line in the LLC or in a core's cache.
+    pub(crate) write_hits: u64,
+    /// Of these, those whose line only a core's cache held, so that they took a line of the I/O ways as misses do.
+    pub(crate) write_moves: u64,
+    /// Writes that found it in neither.
+    pub(crate) write_misses: u64,
+    /// Writes that went to memory.
+    pub(crate) write_bypasses: u64,
+    /// Writes of what is kept outside of the hierarchy.
+    pub(crate) write_asides: u64,
+    /// Reads served by a cache, or from outside of the hierarchy.
+    pub(crate) read_hits: u64,
+    /// Reads served by memory.
+    pub(crate) read_misses: u64,
+}
+
+impl IoCounts {
+    /// Writes that looked for their line in the caches.
+    pub(crate) fn looked_up(&self) -> u64 {
+        self.write_hits + self.write_misses
+    }
+
+    /// Writes that took a line of the I/O ways.
+    pub(crate) fn fills(&self) -> u64 {
+        self.write_misses + self.write_moves
+    }
 }
 
 impl Counts {
@@ -44,9 +64,17 @@ impl Counts {
         Counts { llc_by_core: vec![(0, 0); cores], dirty_begin, ..Counts::default() }
     }
 
-    /// DMA writes that took a line of the I/O ways.
-    pub(crate) fn io_fills(&self) -> u64 {
-        self.io_write_misses + self.io_write_moves
+    /// DMA of all kinds of lines.
+    pub(crate) fn all_io(&self) -> IoCounts {
+        self.io.iter().fold(IoCounts::default(), |sum, of| IoCounts {
+            write_hits: sum.write_hits + of.write_hits,
+            write_moves: sum.write_moves + of.write_moves,
+            write_misses: sum.write_misses + of.write_misses,
+            write_bypasses: sum.write_bypasses + of.write_bypasses,
+            write_asides: sum.write_asides + of.write_asides,
+            read_hits: sum.read_hits + of.read_hits,
+            read_misses: sum.read_misses + of.read_misses,
+        })
     }
 }
 

@@ -299,15 +299,17 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn io_write(&mut self, now: Ps, write: DmaWrite, credit: bool) -> bool {
         self.swept.written(write.line);
-        match self.place(write) {
-            Written::Hit => self.counts.io_write_hits += 1,
+        let written = self.place(write);
+        let counts = &mut self.counts.io[write.kind as usize];
+        match written {
+            Written::Hit => counts.write_hits += 1,
             Written::Moved => {
-                self.counts.io_write_hits += 1;
-                self.counts.io_write_moves += 1;
+                counts.write_hits += 1;
+                counts.write_moves += 1;
             }
-            Written::Miss => self.counts.io_write_misses += 1,
-            Written::Memory => self.counts.io_write_bypasses += 1,
-            Written::Aside => {}
+            Written::Miss => counts.write_misses += 1,
+            Written::Memory => counts.write_bypasses += 1,
+            Written::Aside => counts.write_asides += 1,
         }
         self.make_stale();
         let late = self.backend.late_writes.inside();
@@ -344,10 +346,10 @@ impl Memory {
         operation: u32,
     ) -> Option<Ps> {
         if let Some(ready) = self.io_read_on_chip(now, line, kind) {
-            self.counts.io_read_hits += 1;
+            self.counts.io[kind as usize].read_hits += 1;
             return Some(ready);
         }
-        self.counts.io_read_misses += 1;
+        self.counts.io[kind as usize].read_misses += 1;
         self.swept.read(line);
         self.count_traffic(line, Cause::new(Agent::NicRead, kind));
         self.backend.reads.next();

@@ -36,7 +36,7 @@ mod search;
 use std::sync::Arc;
 
 pub use self::error::PeakError;
-use self::probe::{Failed, Prober};
+use self::probe::{Failed, Prober, arrivals_fill_link};
 use self::search::Search;
 use crate::config::Scenario;
 use crate::host::Host;
@@ -95,7 +95,14 @@ pub fn find_peak(
     let most =
         scenario.machine.nic.link.filter(|_| bad.is_none()).map_or(f64::MAX, |link| link.0 as f64);
     let tried = mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64);
-    let carried = tried.filter(|_| !draws(scenario)).map_or(1.0, |bits| bits.min(most) / bits);
+    let carried = if !draws(scenario) {
+        tried.map_or(1.0, |bits| bits.min(most) / bits)
+    } else if bad.is_none() && arrivals_fill_link(&good.results) {
+        // Of the clients' sizes, the link carries what arrived.
+        (good.probe.offered_mpps * 1e6 / rate as f64).min(1.0)
+    } else {
+        1.0
+    };
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
         rate_mpps: Some(rate as f64 / 1e6 * carried * while_on(scenario)),

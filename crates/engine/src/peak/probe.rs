@@ -9,11 +9,11 @@ use crate::units::{Duration, Rate};
 use crate::wire::config::TrafficConfig;
 
 /// A rate is sustained if completions, and what is sent, fall behind arrivals by at most this share of them, percent,
-/// and by no more than chance: [`by_chance`]. Of a capture the former alone counts: a burst in it is no chance.
+/// and by no more than chance: [`by_chance`].
 const BEHIND_PERCENT: u64 = 2;
 
-/// Whether so many packets may be missing of this many by chance: two standard deviations of Poisson arrivals. A queue
-/// that grows faster only takes longer to be full, and then packets are dropped.
+/// Whether completions may be so far behind this many arrivals by chance: two standard deviations of Poisson arrivals.
+/// A queue that grows faster only takes longer to be full, and then packets are dropped.
 fn by_chance(behind: u64, arrivals: u64) -> bool {
     behind * behind <= 4 * arrivals
 }
@@ -84,10 +84,16 @@ fn measured(scenario: &Scenario) -> Result<Ps, PeakError> {
     Ok(Ps(whole))
 }
 
-/// Whether the network link, if it has a rate, carried frames nearly all the time.
+/// Whether the network link, if it has a rate, carried frames nearly all the time in one of its directions.
 pub(super) fn link_is_full(results: &Results) -> bool {
     let wire = results.domains.iter().find(|domain| domain.domain == WIRE);
     wire.is_some_and(|wire| wire.busy_ps as f64 >= results.measured_ns * 1e3 * LINK_SHARE)
+}
+
+/// Whether it is full of what arrives, so that no more could: the busier direction is that one.
+pub(super) fn arrivals_fill_link(results: &Results) -> bool {
+    let wire = results.domains.iter().find(|domain| domain.domain == WIRE);
+    link_is_full(results) && wire.is_some_and(|wire| wire.uses == results.packets.offered)
 }
 
 impl Outcome {
@@ -132,13 +138,6 @@ impl<'a, 'w> Prober<'a, 'w> {
         matches!(self.scenario.traffic, Some(TrafficConfig::Replay { .. }))
     }
 
-    /// Whether fewer packets arrived than the rate, in packets per second, brings, beyond chance: the link has held some
-    /// back. Of a replay this is not known, because a window of a capture may bring less than its mean rate.
-    pub(super) fn held_back(&self, rate: u64, results: &Results) -> bool {
-        let brings = (u128::from(rate) * u128::from(self.measured.0) / PS_PER_S) as u64;
-        !self.replays() && !by_chance(brings.saturating_sub(results.packets.offered), brings)
-    }
-
     /// A copy of the cold server, warmed up at a rate.
     pub(super) fn warm(&mut self, cold: &Host, rate: Rate) -> Result<Host, PeakError> {
         let mut host = cold.clone();
@@ -176,9 +175,7 @@ impl<'a, 'w> Prober<'a, 'w> {
             bound_to_fail
         } else if dropped * 100_000 > p.offered * slo.drops.0 {
             Some(Failed::Drops)
-        } else if behind * 100 > p.offered * BEHIND_PERCENT
-            || !(self.replays() || by_chance(behind, p.offered))
-        {
+        } else if behind * 100 > p.offered * BEHIND_PERCENT || !by_chance(behind, p.offered) {
             Some(Failed::Rate)
         } else if p99_ns > limit_ns {
             Some(Failed::P99)

@@ -1,6 +1,6 @@
 //! The order in which rates are tried.
 
-use super::probe::{Outcome, Prober, link_is_full};
+use super::probe::{Outcome, Prober, arrivals_fill_link, link_is_full};
 use super::{PeakError, RESOLUTION_PERCENT};
 use crate::host::Host;
 use crate::stats::results::Probe;
@@ -106,8 +106,11 @@ impl<'a, 'w> Search<'a, 'w> {
         loop {
             let full = link_is_full(&outcome.results);
             let holds = outcome.failed_by.is_none();
-            if full && (bad.is_none() || !holds) && self.prober.held_back(next, &outcome.results) {
-                // The link is full in the receive direction: what arrived is what it carries.
+            // What arrives at a link that is full of it is what it carries. Of a replay that is not the mean rate.
+            if arrivals_fill_link(&outcome.results)
+                && (bad.is_none() || !holds)
+                && !self.prober.replays()
+            {
                 let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
                 next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
             }

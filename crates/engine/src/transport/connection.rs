@@ -194,7 +194,7 @@ impl Connection {
         let order = self.next_order;
         self.next_order += 1;
         self.last_sent = Some(now);
-        self.control.on_sent(now);
+        self.control.on_sent();
         self.flight.push_back(Sent { number, order, at: now, passed: 0 });
         if self.flight.len() as u64 >= window {
             self.full_before = self.next_order;

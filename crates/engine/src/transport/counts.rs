@@ -65,6 +65,9 @@ impl ConnectionCounts {
     /// Accounts for the congestion window of a connection, which has been what it is up to now.
     pub(super) fn window_was(&mut self, connection: &Connection, now: Ps) {
         let time = (now - self.until).0;
+        if time == 0 {
+            return;
+        }
         self.window_time += u128::from(connection.window()) * u128::from(time);
         self.until = now;
     }

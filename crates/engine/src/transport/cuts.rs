@@ -12,7 +12,7 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// An acknowledgement has come, which has changed the window; `host_counts` is
+    /// An acknowledgement or the control's timer has come, which has changed the window; `host_counts` is
     /// [`Control::host_counts`](super::control::Control::host_counts) after it.
     pub(super) fn acknowledged(&mut self, before: u64, after: u64, host_counts: Option<bool>) {
         let cut = if host_counts == Some(true) { &mut self.host } else { &mut self.path };

@@ -26,6 +26,8 @@ CHANNELS_OF_FIGURE_5 = 4
 LARGEST = (1024, 2048)
 """Item size and buffers per core."""
 SIZES = (SMALLEST, LARGEST)
+BETWEEN = tuple(cluster for cluster in CLUSTERS if cluster not in SIZES)
+"""Footprints between these, of figure 5."""
 
 
 def bar(placement: Placement, size: tuple[int, int], channels: int) -> Point:
@@ -129,8 +131,8 @@ CLAIMS = {
     ),
     "fig8/larger-rings-larger-boost": Evaluator(
         [
-            *(point for size, n in product(SIZES, (3, 8)) for point in _boosted(size, n)),
-            *(point for size in CLUSTERS for point in _boosted(size, CHANNELS_OF_FIGURE_5)),
+            *(point for size, n in product(SIZES, CHANNELS) for point in _boosted(size, n)),
+            *(point for size in BETWEEN for point in _boosted(size, CHANNELS_OF_FIGURE_5)),
         ],
         larger_rings_larger_boost,
     ),

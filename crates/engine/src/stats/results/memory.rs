@@ -125,6 +125,36 @@ pub struct LlcContents {
     pub share: f64,
 }
 
+/// DMA of one kind of line: what placement does with it, in cache lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IoKindResults {
+    /// `rx` for packet data in receive buffers, `tx` for that in transmit buffers, `descriptor` for descriptors and
+    /// completions, `bench` for a DMA benchmark.
+    pub kind: String,
+    /// Writes that found the line in the LLC or in a core's cache.
+    pub write_hits: u64,
+    /// Of these, those of lines that only a core's cache held.
+    pub write_moves: u64,
+    /// Writes that found it in neither.
+    pub write_misses: u64,
+    /// Writes that bypassed the LLC.
+    pub write_bypasses: u64,
+    /// Writes of what lies outside of the caches, as packets do under `ideal-ddio`.
+    pub write_asides: u64,
+    /// Reads served by a cache, or from outside of the caches.
+    pub read_hits: u64,
+    /// Reads served by memory.
+    pub read_misses: u64,
+}
+
+impl IoKindResults {
+    /// All lines read and written.
+    pub(crate) fn lines(&self) -> u64 {
+        let written = self.write_hits + self.write_misses + self.write_bypasses + self.write_asides;
+        written + self.read_hits + self.read_misses
+    }
+}
+
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {
@@ -153,6 +183,9 @@ pub struct IoResults {
     pub read_hits: u64,
     /// Reads served by memory.
     pub read_misses: u64,
+    /// The same for each kind of line that there was.
+    #[serde(default)]
+    pub by_kind: Vec<IoKindResults>,
     /// Credits for lines in flight from the NIC until they are written.
     #[serde(default)]
     pub write_credits: u32,

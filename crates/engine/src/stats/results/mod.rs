@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 pub use distribution::{Distribution, StageLatency};
 pub use domains::{CoreTime, Domain, QueueResults, TenantResults};
 pub use memory::{
-    CacheResults, CauseTraffic, DmaResults, DramResults, IoResults, IommuResults, IotlbResults,
-    LlcContents, MemoryTraffic, NodeTraffic, SocketLinkResults,
+    CacheResults, CauseTraffic, DmaResults, DramResults, IoKindResults, IoResults, IommuResults,
+    IotlbResults, LlcContents, MemoryTraffic, NodeTraffic, SocketLinkResults,
 };
 pub use peak::{Peak, Probe};
 pub use series::{Series, TimeSeries};

@@ -16,8 +16,8 @@ use crate::units::{BitRate, Duration, Size};
 
 /// The parameters of DCQCN, with the names of the paper's algorithm 1. The defaults of `gain`, `notification_interval`,
 /// `alpha_timer`, `recoveries`, `additive_increase` and `hyper_increase` are those of the authors' ns-3 model
-/// (bobzhuyb/ns3-rdma, mix/config.txt). It has 60 us and 300 000 bytes for the other two; the values here are those
-/// that the paper recommends, quoted from memory.
+/// (bobzhuyb/ns3-rdma, windows/ns-3-dev/mix/config.txt). It has 60 us for the other timer, and another count of bytes;
+/// the values here are those that the paper recommends, quoted from memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DcqcnConfig {
@@ -166,7 +166,7 @@ impl Control for Dcqcn {
         self.notify(now);
     }
 
-    fn on_sent(&mut self, _now: Ps) {
+    fn on_sent(&mut self) {
         let Some(running) = &mut self.running else {
             return;
         };
@@ -270,7 +270,7 @@ mod tests {
                         increase_due += 55_000;
                     }
                 }
-                dcqcn.on_sent(Ps::from_ns(now));
+                dcqcn.on_sent();
                 if notified.is_some() {
                     bytes += PATH.frame_bits as f64 / 8.0;
                     if bytes >= byte_counter.0 as f64 {

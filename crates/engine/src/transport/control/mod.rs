@@ -102,7 +102,7 @@ pub(crate) trait Control: Sized {
     fn on_timeout(&mut self, now: Ps, next_order: u64);
 
     /// A packet is sent.
-    fn on_sent(&mut self, _now: Ps) {}
+    fn on_sent(&mut self) {}
 
     /// When `on_timer` is to be called; asked anew after every call, so that it may be put off or brought forward.
     fn timer(&self) -> Option<Ps> {
@@ -195,9 +195,9 @@ macro_rules! controls {
                 }
             }
 
-            pub(crate) fn on_sent(&mut self, now: Ps) {
+            pub(crate) fn on_sent(&mut self) {
                 match self {
-                    $(AnyControl::$name(c) => c.on_sent(now),)*
+                    $(AnyControl::$name(c) => c.on_sent(),)*
                 }
             }
 
