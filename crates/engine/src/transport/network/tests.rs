@@ -217,36 +217,34 @@ fn a_block_takes_as_long_as_its_slowest_read_and_meets_its_own_packets_in_the_sw
     assert!(many > 4 * few, "{many} {few}");
 }
 
-#[test]
-fn dctcp_keeps_the_queue_of_the_switch_near_the_threshold() {
-    let config = config(&ControlConfig::Dctcp(DctcpConfig::default()), 4, 4);
+/// The sender's control fills the link with a queue near the switch's threshold of 64 KiB, where the reads would fill 256.
+fn fills_the_link_with_a_short_queue(control: &ControlConfig) -> Network {
+    let config = config(control, 4, 4);
     let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
     let c = &network.counts;
     assert!(c.marked > 0);
-    let connection = &network.by_connection(Ps::from_us(20_000))[0];
-    assert_eq!((connection.cut_by_host, connection.cut_by_losses), (None, 0.0));
-    assert!(connection.cut_by_path > 1.0, "{}", connection.cut_by_path);
     // 64 KiB take 5.2 us, on top of the path's 10 us.
     let fabric = c.fabric.mean_ns();
     assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");
     let gbps = c.delivered as f64 * 4096.0 * 8.0 / 20e6;
     assert!(gbps > 85.0, "{gbps} Gbps");
+    let connection = &network.by_connection(Ps::from_us(20_000))[0];
+    assert!(connection.cut_by_path > 1.0, "{}", connection.cut_by_path);
+    network
+}
+
+#[test]
+fn dctcp_keeps_the_queue_of_the_switch_near_the_threshold() {
+    let dctcp = ControlConfig::Dctcp(DctcpConfig::default());
+    let network = fills_the_link_with_a_short_queue(&dctcp);
+    let connection = &network.by_connection(Ps::from_us(20_000))[0];
+    assert_eq!((connection.cut_by_host, connection.cut_by_losses), (None, 0.0));
 }
 
 /// Without its timer a rate that marks have cut would stay where it is.
 #[test]
-fn dcqcn_fills_the_link_with_a_short_queue() {
-    let config = config(&ControlConfig::Dcqcn(DcqcnConfig::default()), 4, 4);
-    let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
-    let c = &network.counts;
-    assert!(c.marked > 0);
-    let connection = &network.by_connection(Ps::from_us(20_000))[0];
-    assert!(connection.cut_by_path > 1.0, "{}", connection.cut_by_path);
-    // 64 KiB take 5.2 us, on top of the path's 10 us; the reads would fill 256 KiB.
-    let fabric = c.fabric.mean_ns();
-    assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");
-    let gbps = c.delivered as f64 * 4096.0 * 8.0 / 20e6;
-    assert!(gbps > 85.0, "{gbps} Gbps");
+fn dcqcn_keeps_the_queue_of_the_switch_near_the_threshold() {
+    fills_the_link_with_a_short_queue(&ControlConfig::Dcqcn(DcqcnConfig::default()));
 }
 
 /// A notification puts the timer off, and its event at the old time is none.
