@@ -184,6 +184,8 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
             "goodput_gbps": r.goodput,
             "lost_share": r.drop_share,
             "host_delay": distribution(r.delay_ns),
+            # Four packets, one after the other.
+            "read_latency": distribution(4 * r.delay_ns),
         },
         "latency": [
             {"stage": "nic", "distribution": distribution(r.delay_ns)},

@@ -83,7 +83,11 @@ BROKEN: dict[Fault, tuple[str, ...]] = {
     "slow-walks": ("fig3/miss-latency", "fig3/above-81-to-12-threads"),
     "lines-miss": ("fig3/at-most-six-misses",),
     "standing-queue": ("fig3/host-delay-idle",),
-    "no-buffer": ("fig6/on-delay-above-target", "fig6/hundreds-of-microseconds"),
+    "no-buffer": (
+        "fig6/on-delay-above-target",
+        "fig6/hundreds-of-microseconds",
+        "fig6/read-tail",
+    ),
     "idle-credits": (
         "fig3/closed-form",
         "fig4/closed-form",
