@@ -1001,7 +1001,7 @@ class DmaBench(Model):
     """
     warm: bool = False
     """Whether the cores have touched the window beforehand, so that the LLC holds as much of it as
-    it can.
+    it can, in the ways that core 0 may use.
     """
 
 

@@ -291,7 +291,8 @@ impl Found<'_> {
             let because = "placement.policy = \"dma\" writes nothing to the LLC";
             self.add(writes, "placement", &["io_ways"], because);
         } else {
-            let because = "packets go to the memory of the other socket (queues.memory)";
+            let because =
+                "nothing that the NIC writes goes to the LLC of this socket (queues.memory)";
             self.add(writes && !self.writes_to_llc(), "placement", &["io_ways"], because);
         }
         let packets = self.queues > 0 && self.writes_to_llc();

@@ -31,7 +31,8 @@ pub struct DmaBench {
     /// Extra time that a read takes inside the device, which holds the read tags for that much longer.
     #[serde(default)]
     pub overhead: Duration,
-    /// Whether the cores have touched the window beforehand, so that the LLC holds as much of it as it can.
+    /// Whether the cores have touched the window beforehand, so that the LLC holds as much of it as it can, in the
+    /// ways that core 0 may use.
     #[serde(default)]
     pub warm: bool,
 }
