@@ -244,6 +244,31 @@ def test_bursts_that_a_link_spreads_are_told_at_a_peak_too() -> None:
     assert told("200 Gbps") == [[], []]
 
 
+def test_a_peak_tells_of_a_queue_that_falls_behind_alone(calm: Result) -> None:
+    def told(sent: int, share: int = 4000) -> list[str]:
+        first, *others = calm.data.queues
+        rest = [q.model_copy(update={"offered": 2000, "sent": 2000}) for q in others]
+        most = first.model_copy(update={"offered": share, "sent": sent})
+        done = sum(q.sent for q in (most, *rest))
+        packets = calm.data.packets.model_copy(
+            update={"completed": done, "transmitted": done, "completed_mpps": 2.0}
+        )
+        data = calm.data.model_copy(update={"queues": [most, *rest], "packets": packets})
+        peak = Peak(peak_mpps=2, fails_at_mpps=3, failed_by="rate", probes=[], results=data)
+        found = doubts(replace(calm, data=data, peak=peak))
+        assert not any("its queue grows" in d for d in doubts(replace(calm, data=data)))
+        return [doubt for doubt in found if "its queue grows" in doubt]
+
+    # Two standard deviations are 126 packets.
+    (grows,) = told(3860)
+    core = calm.data.queues[0].core
+    assert f"of 4,000 packets that came for core {core} at this peak, 3,860 were done" in grows
+    assert "About 1.93 Mpps can be kept up" in grows
+    assert told(3880) == []
+    # Of queues that get the same, one or another falls behind by chance.
+    assert told(1860, share=2000) == []
+
+
 def test_a_peak_at_a_full_link_tells_of_the_waits_before_it() -> None:
     short = {"run.warmup": "500 us", "run.duration": "500 us"}
     sets = {"machine.nic.link": "5 Gbps", "traffic.rate": "0.5 Mpps"}

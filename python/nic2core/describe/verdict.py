@@ -309,13 +309,18 @@ def _share_of_limit(result: Record) -> float:
 
 
 def _arithmetic(result: Record) -> str:
+    """Why the full domain allows what it does."""
+    return _uneven(result) if result.model.full == DISPATCH else _law(result)
+
+
+def _law(result: Record) -> str:
     """Little's law with the numbers of the full domain, and what it waits for."""
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
     per, (rate, what) = what_for(full), work(result.data)
-    if full.name == DISPATCH or (full.name == "cores" and one_core_is_full(result.data)):
+    if full.name == "cores" and one_core_is_full(result.data):
         busiest, mean = (percent(s) for s in core_shares(result.data))
-        it = "" if model.cause == full.name == "cores" else " cores"
+        it = "" if model.cause == full.name else " cores"
         text = (
             f"the busiest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "
             f"as RSS spreads the flows, they allow {three(model.allows[full.name])} M {what}/s"
@@ -351,6 +356,20 @@ def _arithmetic(result: Record) -> str:
     if model.cause == full.name:
         return text + _waits_elsewhere(model, full.name)
     return f"{text} allowed by the {stage(full.name)}" + _awaits(model, full.name, "that time")
+
+
+def _uneven(result: Record) -> str:
+    """Which core RSS gives most, and what all would carry if that were to lose nothing."""
+    data = result.data
+    most = max(data.queues, key=lambda queue: queue.offered)
+    share = most.offered / sum(queue.offered for queue in data.queues)
+    busiest, mean = core_shares(data)
+    kept = most.received / data.measured_ns * 1e3 / busiest / share
+    return (
+        f"core {most.core} gets {percent(share)} of the packets and is busy {percent(busiest)} of "
+        f"the time, and the mean of all {len(data.queues)} is {percent(mean)}; without loss they "
+        f"would carry {three(kept)} M packets/s"
+    )
 
 
 def _awaits(model: Model, full: str, of: str) -> str:

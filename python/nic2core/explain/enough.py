@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core.explain.changes import is_simulated
 from nic2core.explain.help import settled_with
-from nic2core.explain.use import serves, uneven
+from nic2core.explain.use import one_gets_more, serves, uneven
 from nic2core.explain.what_if import with_cores
 
 if TYPE_CHECKING:
@@ -28,14 +28,16 @@ class Enough:
 def enough_cores(result: Record) -> Enough | None:
     """How many cores would carry what is offered, by the model and if it is spread evenly.
 
-    `None` where cores do not limit open traffic, where some of them are much fuller than others,
+    `None` where cores do not limit open traffic, where some of them are much fuller than others, or
+    of a capture, whose flows are what they are, get clearly more,
     where several tenants share the load or others have the cores behind, and where all cores of the
     machine would not do or so many cannot be simulated (an RSS table has an entry for each).
     """
     data, scenario, model = result.data, result.scenario, result.model
     if not result.limited or model.cause != "cores" or data.transport is not None:
         return None
-    if uneven(data):
+    # Synthetic flows are dealt by chance, those of a capture are what they are.
+    if uneven(data) or (scenario["traffic"]["kind"] == "replay" and one_gets_more(data)):
         return None
     tenants = scenario["tenants"]
     serving = [n for n, tenant in enumerate(tenants) if serves(data, tenant)]

@@ -39,6 +39,9 @@ EVEN = 0.8
 """Mean busy time of the cores over that of the busiest, and the same of the packets that come for
 them, up to which the dispatch is the cause."""
 
+MORE = 1.1
+"""A core's packets over the mean, from which it gets clearly more."""
+
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: TLPs and lines."""
 
@@ -143,6 +146,12 @@ def uneven(data: Results) -> bool:
         return False
     most = EVEN * len(came)
     return 0 < time.busy_ps <= most * time.busiest_ps and sum(came) <= most * max(came)
+
+
+def one_gets_more(data: Results) -> bool:
+    """Whether RSS gives some core clearly more packets than the mean."""
+    came = [queue.offered for queue in data.queues]
+    return max(came, default=0) * len(came) > MORE * sum(came)
 
 
 def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:

@@ -34,8 +34,9 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     assert (model.cause, result.limited) == ("dispatch", True)
     assert model.rate == pytest.approx(result.mpps, rel=0.02)
     said = verdict(result)
-    assert said.startswith("the RSS dispatch limits this run: the busiest of 4 cores is busy 100 ")
-    assert "and the mean 75.0 %; as RSS spreads the flows, they allow 1.97 M packets/s" in said
+    assert said.startswith("the RSS dispatch limits this run: core 2 gets 39.9 % of the packets ")
+    assert "is busy 100 % of the time, and the mean of all 4 is 75.0 %; without loss they " in said
+    assert "would carry 1.89 M packets/s" in said
     # All cores would do a third more, and most of the rate that they allow is never asked of them.
     assert model.allows["cores"] / model.allows["dispatch"] == pytest.approx(4 / 3, rel=0.01)
     assert model.use("cores").load == pytest.approx(0.75, abs=0.01)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core.describe.doubts.captures import part_of_a_round
 from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
+from nic2core.describe.doubts.one_queue import one_queue_grows
 from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked
 from nic2core.describe.doubts.setup import (
     late_posting,
@@ -54,7 +55,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
     for several in (
         (other_version,),
         (no_arrival, long_pauses, no_completion, short_warmup, growing_dirty_lines, drifting),
-        (unsettled,),
+        (unsettled, one_queue_grows),
         (filling,),
         (sending_queue_fills,),
         (small_pool,),
