@@ -154,5 +154,11 @@ def _result(
     scenario = prepared.scenario
     name = label or describe(scenario)
     return Result(
-        scenario, data, name, prepared.settings, capture=replayed, scenario_name=prepared.name
+        scenario,
+        data,
+        name,
+        prepared.settings,
+        capture=replayed,
+        scenario_name=prepared.name,
+        engine=engine.version(),
     )

@@ -61,6 +61,8 @@ class Record:
     """SHA-256 of the capture that was replayed, if any: the file may have changed since."""
     scenario_name: str = ""
     """Name of the scenario file without its extension; empty if it was made in Python."""
+    engine: str = ""
+    """The build that simulated it (`engine.version`); empty if that is not known."""
 
     @cached_property
     def tables(self) -> Tables:
@@ -208,6 +210,7 @@ class Record:
         """The whole record as JSON values."""
         return {
             "nic2core": __version__,
+            "engine": self.engine,
             "label": self.label,
             "settings": self.settings,
             "scenario_name": self.scenario_name,
@@ -243,6 +246,7 @@ class Record:
             peak=saved.peak,
             capture=saved.capture,
             scenario_name=saved.scenario_name,
+            engine=saved.engine,
         )
 
     def save(self, directory: str | Path) -> Path:

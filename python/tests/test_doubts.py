@@ -15,6 +15,7 @@ from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
+from nic2core.engine import version
 from nic2core.report.page import report_html
 from nic2core.results.models import ConnectionResults, Peak, SendersResults, Series
 
@@ -242,6 +243,19 @@ def test_bursts_that_a_link_spreads_are_told_at_a_peak_too() -> None:
     assert run == peak
     assert "Neither latencies nor the objective include this wait" in peak
     assert told("200 Gbps") == [[], []]
+
+
+def test_a_run_of_another_build_is_told_once_it_is_loaded() -> None:
+    run = api.run("explain-link", {"run.warmup": "0 us", "run.duration": "10 us"})
+
+    def told(engine: str) -> list[str]:
+        again = Result.from_json(replace(run, engine=engine).to_json())
+        return [doubt for doubt in doubts(again) if "another build" in doubt]
+
+    assert run.engine == version()
+    assert told(run.engine) == told("") == []
+    (other,) = told("0.1.0+0123456789ab")
+    assert f"(0.1.0+0123456789ab; this is {version()})" in other
 
 
 def test_a_peak_tells_of_a_queue_that_falls_behind_alone(calm: Result) -> None:

@@ -272,3 +272,21 @@ def test_an_ideal_ddio_has_no_hits_of_packets(ddio: Result) -> None:
     assert io is not None
     assert io.write_hits, "completions are written to the LLC"
     assert not of_packets & values(ideal).keys()
+
+
+def test_a_number_that_only_some_runs_have_stands_where_it_does_there() -> None:
+    short = SHORT | {"traffic.senders": 4, "machine.nic.ecn_threshold": "4 KiB"}
+    runs = [
+        api.run("host-congestion", short | {"traffic.control": {"kind": kind}})
+        for kind in ("swift", "dctcp")
+    ]
+    # Swift keeps the server's delay apart, and DCTCP's windows are cut by marks.
+    alone = [[n.name for n in headline(run) if n.name.startswith("cut by")] for run in runs]
+    assert "cut by marks" in alone[1]
+    assert "cut by marks" not in alone[0]
+    names = [number.name for number, _ in side_by_side(runs)]
+    places = [names.index(name) for name in {*alone[0], *alone[1]}]
+    assert max(places) - min(places) == len(places) - 1
+    for run in runs:
+        own = [n.name for n in headline(run)]
+        assert [name for name in names if name in own] == own

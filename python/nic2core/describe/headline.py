@@ -114,9 +114,20 @@ def lined_up(results: Sequence[Record]) -> list[tuple[Number, list[Number | None
     """The main numbers of several runs, each as every run has it."""
     by_tenant = several_tenants(results)
     runs = [{n.name: n for n in headline(r, by_tenant=by_tenant)} for r in results]
-    # The longest first: it usually has the numbers of all others, in their order.
-    rows = {name: n for run in sorted(runs, key=len, reverse=True) for name, n in run.items()}
-    return [(number, [run.get(name) for run in runs]) for name, number in rows.items()]
+    # The longest first: it usually has the numbers of all others. One that it lacks comes after
+    # that which it follows elsewhere.
+    rows: dict[str, Number] = {}
+    order: list[str] = []
+    for run in sorted(runs, key=len, reverse=True):
+        place = 0
+        for name, number in run.items():
+            if name in rows:
+                place = order.index(name) + 1
+                continue
+            rows[name] = number
+            order.insert(place, name)
+            place += 1
+    return [(rows[name], [run.get(name) for run in runs]) for name in order]
 
 
 def _number(name: str, value: float, unit: str) -> Number:

@@ -32,6 +32,7 @@ class Saved(Plain):
     """A result as stored on disk; its fields are described in `Record`."""
 
     nic2core: str
+    engine: str = ""
     label: str
     settings: dict[str, Any]
     scenario_name: str = ""

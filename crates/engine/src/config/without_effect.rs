@@ -276,7 +276,8 @@ impl Found<'_> {
                     let because = "beta of the same table is 0";
                     self.add(timely.beta == 0.0, table, &["min_rtt", "max_decrease"], because);
                 }
-                ControlConfig::Dctcp(_) | ControlConfig::Dcqcn(_) => {}
+                // Those of others always have an effect.
+                _ => {}
             }
         }
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
+from nic2core.engine import version
 from nic2core.scenario.closed_loop import most_kept
 from nic2core.scenario.queues import room_to_send
 
@@ -21,6 +22,16 @@ def other_version(result: Record) -> Warned | None:
     return Warned(
         f"nic2core {made} simulated this run, and {here} may simulate it differently. To compare "
         f"it with runs of {here}, run it again."
+    )
+
+
+def other_build(result: Record) -> Warned | None:
+    """A warning if another build simulated the result: that of a changed engine, for example."""
+    if result.engine in ("", version()):
+        return None
+    return Warned(
+        f"another build of nic2core simulated this run ({result.engine}; this is {version()}). "
+        "If what is simulated was changed in between, run it again before you compare it."
     )
 
 

@@ -12,6 +12,7 @@ from nic2core.describe.doubts.one_queue import one_queue_grows
 from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked
 from nic2core.describe.doubts.setup import (
     late_posting,
+    other_build,
     other_version,
     premature_reads,
     small_pool,
@@ -53,7 +54,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
     """The warnings that apply to a run, by the function that found them."""
     found: dict[Kind, Warned] = {}
     for several in (
-        (other_version,),
+        (other_version, other_build),
         (no_arrival, long_pauses, no_completion, short_warmup, growing_dirty_lines, drifting),
         (unsettled, one_queue_grows),
         (filling,),
