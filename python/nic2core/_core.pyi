@@ -10,6 +10,8 @@ from os import PathLike
 from typing import Final, final
 
 __all__ = [
+    "PEAK_BEHIND_PERCENT",
+    "PEAK_CHANCE_DEVIATIONS",
     "PEAK_MIN_PACKETS",
     "PEAK_RESOLUTION_PERCENT",
     "PEAK_SETTLE_DIVISOR",
@@ -29,6 +31,10 @@ __all__ = [
     "without_effect",
 ]
 
+PEAK_BEHIND_PERCENT: Final[int]
+"""Completions that fall behind arrivals by a larger share refuse a rate in a peak search."""
+PEAK_CHANCE_DEVIATIONS: Final[int]
+"""And by more than so many standard deviations of Poisson arrivals, which are chance."""
 PEAK_MIN_PACKETS: Final[int]
 """The fewest packets that a rate may bring in the measured time of a peak search."""
 PEAK_RESOLUTION_PERCENT: Final[int]

@@ -174,9 +174,10 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
     found: list[tuple[str, Result]] = []
     gaps: list[str] = []
     for run in runs:
-        name, of = "", Comparison([])
+        name = ""
         if isinstance(run, str | Path):
-            name, of = str(Path(run).resolve().name if short else run), load_all(Path(run))
+            name = str(Path(run).resolve().name if short else run)
+            of = load_all(Path(run))
         elif isinstance(run, Result):
             of = Comparison([run])
         elif isinstance(run, Comparison):

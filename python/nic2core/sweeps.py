@@ -59,12 +59,6 @@ class Sweep(Comparison):
         """Whether every point ran to its end."""
         return len(self.results) == self.planned
 
-    def report(self, path: str | Path) -> Path:
-        """Write the sweep as one HTML file."""
-        from nic2core.report import write_report
-
-        return write_report(self.results, Path(path), _listing(self).gaps("This report"))
-
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
 

@@ -214,8 +214,8 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     (missing,) = load_all(tmp_path / "some").gaps
     assert missing.endswith("holds 2 of 4 runs: the others were refused.")
     page = part.report(tmp_path / "part.html").read_text()
-    assert "This report holds 2 of 4 runs: the sweep was stopped." in page
-    assert "This report holds" not in again.report(tmp_path / "all.html").read_text()
+    assert "A sweep holds 2 of 4 runs: the sweep was stopped." in page
+    assert "A sweep holds" not in again.report(tmp_path / "all.html").read_text()
     assert load_all(tmp_path / "all").gaps == load_all(ddio.save(tmp_path / "single")).gaps == []
     assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
     assert isinstance(done, Comparison)

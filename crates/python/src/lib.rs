@@ -20,7 +20,9 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 /// The extension module.
 #[pymodule]
 mod _core {
-    use nic2core_engine::peak::{MIN_PACKETS, RESOLUTION_PERCENT, SETTLE_DIVISOR, WARMUPS};
+    use nic2core_engine::peak::{
+        BEHIND_PERCENT, CHANCE_DEVIATIONS, MIN_PACKETS, RESOLUTION_PERCENT, SETTLE_DIVISOR, WARMUPS,
+    };
     use nic2core_engine::wire::WIRE_OVERHEAD_BYTES;
     use pyo3::prelude::*;
 
@@ -40,6 +42,8 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::error::without_problems(module.py())?;
+        module.add("PEAK_BEHIND_PERCENT", BEHIND_PERCENT)?;
+        module.add("PEAK_CHANCE_DEVIATIONS", CHANCE_DEVIATIONS)?;
         module.add("PEAK_MIN_PACKETS", MIN_PACKETS)?;
         module.add("PEAK_RESOLUTION_PERCENT", RESOLUTION_PERCENT)?;
         module.add("PEAK_SETTLE_DIVISOR", SETTLE_DIVISOR)?;

@@ -49,6 +49,13 @@ use crate::wire::rate::MeanPacket;
 /// Width of the final bracket, in percent of the rate.
 pub const RESOLUTION_PERCENT: u64 = 1;
 
+/// A rate is sustained if completions, and what is sent, fall behind arrivals by at most this share of them, percent, and
+/// by no more than chance.
+pub const BEHIND_PERCENT: u64 = 2;
+
+/// Standard deviations of Poisson arrivals that are chance.
+pub const CHANCE_DEVIATIONS: u64 = 2;
+
 /// The server is warmed up for so many times the scenario's warm-up: one warm server serves all probes.
 pub const WARMUPS: u64 = 2;
 

@@ -1,6 +1,9 @@
 //! What a rate does to a server: one probe of a search.
 
-use super::{MIN_PACKETS, PeakError, SETTLE_DIVISOR, WARMUPS, Watch, Watched};
+use super::{
+    BEHIND_PERCENT, CHANCE_DEVIATIONS, MIN_PACKETS, PeakError, SETTLE_DIVISOR, WARMUPS, Watch,
+    Watched,
+};
 use crate::config::Scenario;
 use crate::host::{Host, WIRE};
 use crate::stats::results::{Probe, Results};
@@ -8,14 +11,10 @@ use crate::time::{PS_PER_S, Ps};
 use crate::units::{Duration, Rate};
 use crate::wire::config::TrafficConfig;
 
-/// A rate is sustained if completions, and what is sent, fall behind arrivals by at most this share of them, percent,
-/// and by no more than chance: [`by_chance`].
-const BEHIND_PERCENT: u64 = 2;
-
-/// Whether completions may be so far behind this many arrivals by chance: two standard deviations of Poisson arrivals.
+/// Whether completions may be so far behind this many arrivals by chance: [`CHANCE_DEVIATIONS`] of Poisson arrivals.
 /// A queue that grows faster only takes longer to be full, and then packets are dropped.
 fn by_chance(behind: u64, arrivals: u64) -> bool {
-    behind * behind <= 4 * arrivals
+    behind * behind <= CHANCE_DEVIATIONS * CHANCE_DEVIATIONS * arrivals
 }
 
 /// A network link that is busy for this share of the time is full. With the fewest packets of a

@@ -5,18 +5,13 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.use import one_gets_more
 from nic2core.words import three
 
 if TYPE_CHECKING:
     from nic2core.run_record import Record
-
-CHANCE = 2
-"""Standard deviations of Poisson arrivals by which one queue falls behind by chance."""
-
-BEHIND = 0.02
-"""Share of its packets that may be on their way when a probe ends."""
 
 ANSWERED = 0.98
 """Packets sent for each completed, from which a queue's sent packets are those that it has done."""
@@ -25,8 +20,8 @@ ANSWERED = 0.98
 def one_queue_grows(result: Record) -> Warned | None:
     """A warning if the queue that gets most falls behind at a peak.
 
-    The search looks at all queues together. Of those that get the same, one or another falls behind
-    by chance.
+    It is judged as the search judges all queues together. Of those that get the same, one or
+    another falls behind by chance.
     """
     data, packets = result.data, result.data.packets
     if result.peak is None or not one_gets_more(data):
@@ -35,7 +30,8 @@ def one_queue_grows(result: Record) -> Warned | None:
         return None
     queue = max(data.queues, key=lambda queue: queue.offered)
     behind = queue.offered - queue.sent
-    if behind <= max(CHANCE * sqrt(queue.offered), BEHIND * queue.offered):
+    chance = _core.PEAK_CHANCE_DEVIATIONS * sqrt(queue.offered)
+    if behind <= max(chance, _core.PEAK_BEHIND_PERCENT / 100 * queue.offered):
         return None
     kept = packets.completed_mpps * queue.sent / queue.offered
     text = (
