@@ -85,7 +85,7 @@ test-python: build  ## Tests of the Python package, the report in a real browser
 	$(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: fuzz
-fuzz:  ## Fuzz every reader of outside bytes for FUZZ_SECONDS each (20)
+fuzz:  ## Fuzz every reader of outside bytes, and whole runs, for FUZZ_SECONDS each (20)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) env -u MAKEFLAGS -u MFLAGS scripts/fuzz.sh
 
 .PHONY: bench

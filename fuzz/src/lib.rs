@@ -9,6 +9,10 @@ use nic2core_engine::wire::config::TrafficConfig;
 use nic2core_engine::wire::{Capture, Source};
 use nic2core_scenario::{Files, Origins, from_json, load};
 
+mod whole_run;
+
+pub use whole_run::run;
+
 /// Reads `file` as a capture; one that is accepted must be fit for replay.
 pub fn capture(file: &[u8]) {
     let Ok(capture) = Capture::parse(file) else { return };

@@ -37,6 +37,29 @@ def test_the_fuzzer_begins_with_scenarios_that_are_accepted(seed: Path, tmp_path
     assert json.loads(text)["run"]
 
 
+def test_the_keys_that_whole_runs_are_fuzzed_with_are_keys_of_a_scenario() -> None:
+    """Each may be refused beside the other values of a scenario, but one of the three must know it."""
+    runs = ROOT / "fuzz/runs"
+
+    def refusal(scenario: str, key: str) -> str:
+        try:
+            _core.load_scenario(runs / f"{scenario}.toml", [key], [runs])
+        except UserError as error:
+            return str(error)
+        return ""
+
+    keys = (runs / "keys.txt").read_text().splitlines()
+    assert len(keys) == len(set(keys)) > 250
+    for key in keys:
+        refusals = [refusal(scenario, key) for scenario in ("open", "closed", "device")]
+        known = [
+            why
+            for why in refusals
+            if "not a known key" not in why and "nothing is given" not in why
+        ]
+        assert any(not why or "cannot be simulated" in why for why in known), f"{key}: {refusals}"
+
+
 def test_defaults_of_the_models_are_those_of_rust() -> None:
     full = json.loads(_core.load_scenario(FIXTURE)[0])["tenants"][0]["app"]
     assert KvsApp().model_dump(by_alias=True) == full
