@@ -170,11 +170,16 @@ class Tables:
 
     @property
     def queues(self) -> pl.DataFrame:
-        """One row per core that serves packets: packet counts and mean descriptors in use."""
+        """One row per core that serves packets.
+
+        `busy` is the share of the time in which it did not wait for the next packet. Then the
+        packets of its queue, and the mean number of descriptors in use.
+        """
         span_ps = self.data.measured_ns * 1e3
         rows = [
             {
                 "core": q.core,
+                "busy": q.core_busy_ps / span_ps,
                 "offered": q.offered,
                 "received": q.received,
                 "sent": q.sent,
@@ -183,9 +188,11 @@ class Tables:
             }
             for q in self.data.queues
         ]
+        counts = dict.fromkeys(("offered", "received", "sent"), pl.UInt64)
         descriptors = dict.fromkeys(("rx_descriptors_in_use", "tx_descriptors_in_use"), pl.Float64)
-        counts = dict.fromkeys(("core", "offered", "received", "sent"), pl.UInt64)
-        return pl.DataFrame(rows, schema={**counts, **descriptors})
+        return pl.DataFrame(
+            rows, schema={"core": pl.UInt64, "busy": pl.Float64, **counts, **descriptors}
+        )
 
     @property
     def tenants(self) -> pl.DataFrame:

@@ -180,6 +180,18 @@ def test_hovering_a_stage_explains_it(one: Opened) -> None:
     expect(tip).not_to_contain_text("of capacity")
 
 
+def test_what_cores_do_can_be_chosen(one: Opened) -> None:
+    title = one.page.locator("#chart-queues .ytitle")
+    expect(title).to_have_text("M packets/s")
+    for shown, axis in {
+        "busy": "share of the time",
+        "tx descriptors": "transmit descriptors in use",
+    }.items():
+        one.page.locator("#panel-queues button", has_text=shown).click()
+        expect(title).to_have_text(axis)
+    assert one.faults == []
+
+
 def test_the_unit_of_memory_traffic_can_be_changed(one: Opened) -> None:
     title = one.page.locator("#chart-memory .xtitle")
     expect(title).to_have_text("cache lines per completed request")
@@ -486,6 +498,12 @@ def test_a_run_shorter_than_a_sample_has_no_panel_over_time(ddio: Result) -> Non
     short = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
     assert "Over time" in report_html([ddio])
     assert "Over time" not in report_html([short])
+
+
+def test_a_single_core_is_told_apart_from_no_other(ddio: Result) -> None:
+    alone = replace(ddio, data=ddio.data.model_copy(update={"queues": ddio.data.queues[:1]}))
+    assert 'id="panel-queues"' in report_html([ddio])
+    assert 'id="panel-queues"' not in report_html([alone])
 
 
 def test_what_never_happens_has_no_panel(ddio: Result) -> None:

@@ -38,7 +38,7 @@ def test_the_fuzzer_begins_with_scenarios_that_are_accepted(seed: Path, tmp_path
 
 
 def test_the_keys_that_whole_runs_are_fuzzed_with_are_keys_of_a_scenario() -> None:
-    """Each may be refused beside the other values of a scenario, but one of the three must know it."""
+    """Each may be refused beside other values of a scenario, but one of the three must know it."""
     runs = ROOT / "fuzz/runs"
 
     def refusal(scenario: str, key: str) -> str:

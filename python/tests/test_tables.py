@@ -101,6 +101,7 @@ def test_queues_tell_the_mean_of_their_descriptors_in_use(ddio: Result) -> None:
     assert (queue["core"], queue["received"]) == (asked.core, asked.received)
     in_use = asked.rx_busy_ps / 1e3 / ddio.data.measured_ns
     assert queue["rx_descriptors_in_use"] == pytest.approx(in_use)
+    assert queue["busy"] == pytest.approx(asked.core_busy_ps / 1e3 / ddio.data.measured_ns)
     assert ddio.tables.queues.height == len(ddio.data.queues)
 
 

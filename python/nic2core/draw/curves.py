@@ -47,6 +47,9 @@ STEPS = 8
 """Ratio of the largest to the smallest value of a key from which values that keep doubling have an
 axis on which they are evenly spaced."""
 
+CROWDED = 0.02
+"""Smallest distance of two values, relative to the span of all, at which their marks lie apart."""
+
 CONTRAST = 0.1
 """Smallest span of a grid's values, relative to the largest, that uses the whole colour scale."""
 
@@ -117,12 +120,16 @@ def _in_units(table: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def _places(places: Sequence[Any]) -> dict[str, Any]:
-    """The axis of a key in numbers: logarithmic if each is about as many times the one before."""
+    """The axis of a key in numbers.
+
+    Logarithmic if each is about as many times the one before, or if some would be drawn as one.
+    """
     values = sorted(set(places))
     if values[0] <= 0 or values[-1] < STEPS * values[0]:
         return {}
     ratios = [after / before for before, after in pairwise(values)]
-    if max(ratios) > 2 * min(ratios):
+    least = min(after - before for before, after in pairwise(values))
+    if max(ratios) > 2 * min(ratios) and least > CROWDED * (values[-1] - values[0]):
         return {}
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
 

@@ -58,6 +58,12 @@ class Drawn:
         runs = self._runs()
         return plots.llc_by_way(runs[0]) if len(runs) == 1 else plots.llc_contents(runs)
 
+    def plot_queues(self, of: str = "packets") -> Figure:
+        """What each core's queue gets: `packets`, `busy`, `rx descriptors` or `tx descriptors`."""
+        from nic2core.draw import plots
+
+        return plots.by_core(self._runs(), of)
+
     def plot_dram(self) -> Figure:
         """The distribution of the DRAM read latency."""
         from nic2core.draw import plots

@@ -61,6 +61,13 @@ LATENCIES = {
 }
 """The stages of a packet's latency; waiting is red."""
 
+QUEUES = {
+    "received": LATENCIES["nic"],
+    "dropped": LATENCIES["queue"],
+    "busy": LATENCIES["service"],
+    "in use": LATENCIES["nic"],
+}
+"""What cores and their queues do; what is lost is red."""
 
 DASHES = ["solid", "dash", "dashdot", "longdash"]
 """Line styles to distinguish runs when all colours are taken. Dotted lines are bounds."""

@@ -4,9 +4,11 @@ from nic2core.draw.curves import grid, over, peak_drops, peak_search, titles
 from nic2core.draw.latency import latency_by_stage, latency_cdf
 from nic2core.draw.llc import llc_by_way, llc_contents
 from nic2core.draw.memory import dram_cdf, memory_by_cause
+from nic2core.draw.queues import by_core
 from nic2core.draw.series import time_series
 
 __all__ = [
+    "by_core",
     "dram_cdf",
     "grid",
     "latency_by_stage",

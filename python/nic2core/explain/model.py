@@ -178,7 +178,9 @@ class Model:
         return {**spent_ns, "home-trackers": own_ns, "dram": dram_ns}
 
     def with_others(self, name: str, factor: float) -> Model:
-        """The model if a domain allowed `factor` times its rate."""
+        """The model if a domain allowed `factor` times its rate; one that allows any still does."""
+        if name not in self.others:
+            return self
         return replace(self, others={**self.others, name: self.others[name] * factor})
 
     def without(self, names: Sequence[str]) -> Model:

@@ -26,6 +26,7 @@ from nic2core.describe.rates import DIFFERENCE_FELT, SAME_RATE
 from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
+from nic2core.draw.queues import AXES
 from nic2core.explain.use import neighbours
 from nic2core.files import write_whole
 from nic2core.report.path import HEIGHT, WIDTH, picture
@@ -50,6 +51,11 @@ LLC_TEXT = (
     "When the run ended. The data of a consumed receive buffer is needed by nobody: it takes room "
     "until it is overwritten, swept or evicted. Policies that write no packets to the I/O ways "
     "have no bar for these."
+)
+
+QUEUES_TEXT = (
+    "What each core's queue gets of the packets, for what share of the time the core does not wait "
+    "for the next one, and how many descriptors of its rings are in use."
 )
 
 TEMPLATES = Environment(
@@ -245,6 +251,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "Every byte on the memory bus, by what caused it.",
             memory,
         ),
+        Panel("queues", "By core", QUEUES_TEXT, _queues(results)),
         Panel("llc", "What the LLC holds", LLC_TEXT, _llc(results)),
         Panel(
             "tail",
@@ -280,6 +287,13 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         for panel in panels
     ]
     return [panel for panel in drawn if panel.views]
+
+
+def _queues(results: Sequence[Record]) -> list[tuple[str, Figure]]:
+    """What cores do, where there are several to tell apart."""
+    if all(len(r.data.queues) < 2 for r in results):
+        return []
+    return [(of, plots.by_core(results, of)) for of in AXES]
 
 
 def _llc(results: Sequence[Record]) -> list[tuple[str, Figure]]:

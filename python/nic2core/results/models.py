@@ -602,6 +602,8 @@ class QueueResults(Plain):
 
     core: int
     """The core, from 0."""
+    core_busy_ps: int
+    """Time in which the core did not wait for the next packet, ps."""
     offered: int
     """Packets that arrived for this queue, dropped or not."""
     received: int

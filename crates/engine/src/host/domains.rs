@@ -7,7 +7,8 @@ use super::{Host, HostCore};
 use crate::apps::App;
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::counts::ReceiveCounts;
-use crate::stats::results::{CoreTime, Domain};
+use crate::nic::queue::QueuePair;
+use crate::stats::results::{CoreTime, Domain, QueueResults};
 use crate::time::{PS_PER_S, Ps};
 use crate::wire::Source;
 
@@ -48,6 +49,13 @@ impl Host {
             time.llc_misses += missed;
         }
         time
+    }
+
+    /// What each queue and its core did.
+    pub(super) fn queue_results(&self) -> Vec<QueueResults> {
+        let of =
+            |q: &QueuePair| q.results(self.meters.now, self.busy(&self.cores[q.core as usize]));
+        self.queues.iter().map(of).collect()
     }
 
     /// All domains in path order.
@@ -413,5 +421,8 @@ mod tests {
         assert_eq!(r.core_time.busiest_ps, r.core_time.busy_ps);
         let r = results(&forwarder(&[("/traffic/rate", json!("1 Mpps"))]));
         assert!(r.core_time.busiest_ps < r.core_time.busy_ps);
+        let by_queue: Vec<u64> = r.queues.iter().map(|q| q.core_busy_ps).collect();
+        assert_eq!(by_queue.iter().sum::<u64>(), r.core_time.busy_ps);
+        assert_eq!(by_queue.into_iter().max(), Some(r.core_time.busiest_ps));
     }
 }

@@ -101,7 +101,7 @@ impl Host {
             demand_mpps: self.demand_mpps(),
             capture: self.capture_facts(),
             domains: self.domains(),
-            queues: self.queues.iter().map(|q| q.results(self.meters.now)).collect(),
+            queues: self.queue_results(),
             core_time: self.core_time(),
             tenants: self.tenant_results(span_ns),
             series: self.series(),

@@ -186,9 +186,11 @@ def few_packets(result: Record) -> Warned | None:
     if packets >= enough:
         return None
     enough_ns = result.data.measured_ns * enough / packets
+    above = packets // 100
+    are_above = {0: "none is", 1: "only one is"}.get(above, f"only {above} are")
     text = (
-        f"{whose} 99th percentile comes from {packets:,} packets, of which only "
-        f"{packets // 100} are above it: another seed may move {moves}. Set run.duration to "
-        f"{at_least(enough_ns)} or more, to get {enough:,} packets."
+        f"{whose} 99th percentile comes from {packets:,} packets, of which {are_above} above it: "
+        f"another seed may move {moves}. Set run.duration to {at_least(enough_ns)} or more, to get "
+        f"{enough:,} packets."
     )
     return Warned(text, enough_ns)

@@ -83,11 +83,12 @@ impl QueuePair {
         self.tx.counts.reset(now);
     }
 
-    /// The counts so far.
-    pub(crate) fn results(&self, now: Ps) -> QueueResults {
+    /// The counts so far, with how long its core has been busy.
+    pub(crate) fn results(&self, now: Ps, core_busy: Ps) -> QueueResults {
         let (rx, tx) = (&self.rx.counts, &self.tx.counts);
         QueueResults {
             core: self.core.into(),
+            core_busy_ps: core_busy.0,
             offered: rx.offered,
             received: rx.used.uses,
             rx_busy_ps: rx.used.time(now),

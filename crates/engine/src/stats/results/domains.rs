@@ -47,6 +47,8 @@ pub struct Domain {
 pub struct QueueResults {
     /// The core, from 0.
     pub core: u32,
+    /// Time in which the core did not wait for the next packet, ps.
+    pub core_busy_ps: u64,
     /// Packets that arrived for this queue, dropped or not.
     pub offered: u64,
     /// Packets that took a receive descriptor.

@@ -1,0 +1,86 @@
+"""Figures of the cores that serve packets and of their queues: what RSS gives to each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from nic2core._core import UserError
+from nic2core.draw import palette
+from nic2core.draw.style import style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.run_record import Record
+
+AXES = {
+    "packets": ("M packets/s", ".4~g"),
+    "busy": ("share of the time", ".3~%"),
+    "rx descriptors": ("receive descriptors in use", ".4~g"),
+    "tx descriptors": ("transmit descriptors in use", ".4~g"),
+}
+"""What can be drawn: the title of its axis and the format of its values."""
+
+RECEIVED, DROPPED = "received", "dropped"
+
+SEVERAL_TICKS = 24
+"""Number of cores up to which each has its tick."""
+
+
+def by_core(results: Sequence[Record], of: str = "packets") -> go.Figure:
+    """What each core that serves packets does, or its queue.
+
+    Of a single run bars, with the packets that were dropped on top of those received; of several a
+    line each. No traces if no core serves packets.
+    """
+    if of not in AXES:
+        raise UserError(f"plot_queues: of = {of!r}; allowed: {', '.join(AXES)}.")
+    title, number = AXES[of]
+    figure = go.Figure()
+    for place, result in enumerate(results):
+        cores = [q.core for q in result.data.queues]
+        for name, values in _values(result, of).items() if cores else ():
+            if len(results) == 1:
+                figure.add_bar(
+                    name=name,
+                    x=cores,
+                    y=values,
+                    marker_color=palette.QUEUES[name],
+                    hovertemplate=f"core %{{x}}: %{{y:{number}}} {name}<extra></extra>",
+                )
+            elif name != DROPPED:
+                figure.add_scatter(
+                    name=result.label,
+                    x=cores,
+                    y=values,
+                    mode="lines+markers",
+                    line=palette.line(place),
+                    hovertemplate=f"<b>{result.label}</b>, core %{{x}}<br>%{{y:{number}}} {name}"
+                    "<extra></extra>",
+                )
+    figure.update_layout(barmode="stack", bargap=0.15)
+    every = sorted({core for trace in figure.data for core in trace.x})
+    ticks = {"tickvals": every} if len(every) <= SEVERAL_TICKS else {}
+    figure.update_xaxes(title="core", showgrid=False, tickformat="d", **ticks)
+    whole = {"range": [0, 1], "tickformat": "~%"} if of == "busy" else {"rangemode": "tozero"}
+    figure.update_yaxes(title=title, **whole)
+    return style(figure)
+
+
+def _values(result: Record, of: str) -> dict[str, list[float]]:
+    """One value per queue, by what it counts."""
+    queues, us = result.data.queues, result.data.measured_ns / 1e3
+    match of:
+        case "packets":
+            # Packets on their way when the run ends may make up for some that came before it.
+            lost = [max(0, q.offered - q.received) / us for q in queues]
+            found = {RECEIVED: [q.received / us for q in queues]}
+            return found | ({DROPPED: lost} if result.drop_share > 0 else {})
+        case "busy":
+            return {"busy": [q.core_busy_ps / 1e6 / us for q in queues]}
+        case "rx descriptors":
+            return {"in use": [q.rx_busy_ps / 1e6 / us for q in queues]}
+        case _:
+            return {"in use": [q.tx_busy_ps / 1e6 / us for q in queues]}
