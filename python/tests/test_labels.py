@@ -67,4 +67,12 @@ def test_tables_that_differ_in_kind_are_called_by_it() -> None:
     grid = [control | {"run.seed": seed} for control in controls for seed in ("1", "2")]
     assert name_cases(2 * same, grid)[3] == "control=dctcp, seed=2"
     alike = [{"traffic.control": {"kind": "swift", "beta": beta}} for beta in (0.5, 0.8)]
-    assert name_cases(same, alike)[0] == 'control={ kind = "swift", beta = 0.5 }'
+    assert name_cases(same, alike) == ["control={ beta = 0.5 }", "control={ beta = 0.8 }"]
+    default: list[dict[str, Any]] = [{"traffic.control": {"kind": "swift"}}, alike[0]]
+    assert name_cases(same, default) == ["control=swift", "control={ beta = 0.5 }"]
+    mixed: list[dict[str, Any]] = [*alike, {"traffic.control": '{ kind = "dctcp" }'}]
+    assert name_cases([*same, scenario("ddio")], mixed) == [
+        'control={ kind = "swift", beta = 0.5 }',
+        'control={ kind = "swift", beta = 0.8 }',
+        "control=dctcp",
+    ]

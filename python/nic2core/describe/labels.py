@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nic2core.scenario.toml_text import as_table, toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nic2core.run_record import Record
 
@@ -46,14 +46,11 @@ def name_cases(
     # Terminal columns are narrow: the last part of a key is enough if it is unique.
     short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
-    by_kind = {key for key in keys if _differ_in_kind([s.get(key) for s in settings])}
-
-    def value(key: str, given: Any) -> str:
-        return str(_kind(given)) if key in by_kind else toml_value(given)
-
+    several = {key: [s.get(key) for s in settings] for key in keys}
+    value = {key: _value_of(given) for key, given in several.items()}
     other = [
         ", ".join(
-            f"{short[k]}={value(k, v)}" for k, v in s.items() if not k.startswith("placement.")
+            f"{short[k]}={value[k](v)}" for k, v in s.items() if not k.startswith("placement.")
         )
         for s in settings
     ]
@@ -94,16 +91,32 @@ def _apart(
     ]
 
 
-def _differ_in_kind(values: Sequence[Any]) -> bool:
-    """Whether these are whole tables, and the kind of a table identifies it wherever it occurs."""
-    kind_of = {str(value): _kind(value) for value in values}
-    return None not in kind_of.values() and len(set(kind_of.values())) == len(kind_of)
+def _value_of(several: Sequence[Any]) -> Callable[[Any], str]:
+    """How a value is shown beside the others of its key.
 
+    Of whole tables, their kinds if these differ; otherwise what they do not share.
+    """
+    tables = [as_table(value) for value in several]
+    if None in tables:
+        return toml_value
+    found = [table for table in tables if table]
+    kinds = {toml_value(table): table.get("kind") for table in found}
+    if None not in kinds.values() and len({*kinds.values()}) == len(kinds):
+        return lambda value: str((as_table(value) or {})["kind"])
+    shared = {
+        key
+        for key, first in (found[0] if found else {}).items()
+        if all(key in table and table[key] == first for table in found)
+    }
 
-def _kind(value: Any) -> str | None:
-    """The kind of a table, which is given as a dict or, on a command line, as TOML."""
-    found = as_table(value)
-    return None if found is None else found.get("kind")
+    def apart(value: Any) -> str:
+        table = as_table(value) or {}
+        own = {key: of for key, of in table.items() if key not in shared}
+        return (
+            str(table["kind"]) if "kind" in table and not own.keys() - {"kind"} else toml_value(own)
+        )
+
+    return apart
 
 
 def with_scenario(results: Sequence[R]) -> list[R]:
