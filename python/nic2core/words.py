@@ -7,7 +7,7 @@ from decimal import ROUND_DOWN, Context
 from math import ceil, isnan
 from typing import TYPE_CHECKING, Any
 
-from nic2core.scenario.quantity import is_bit_rate
+from nic2core.scenario.quantity import LINE_BYTES, is_bit_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -189,6 +189,11 @@ def three(value: float) -> str:
     if abs(value) >= HUNDRED:
         return f"{value:,.0f}"
     return f"{float(THREE.create_decimal(repr(float(value)))):#.3g}"
+
+
+def megabytes(lines: float) -> str:
+    """What so many cache lines hold."""
+    return f"{three(lines * LINE_BYTES / 1e6)} MB"
 
 
 MOST_DIGITS = 6

@@ -191,8 +191,8 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
         yield (
             f"Of the lines that the NIC writes, {words.percent(leaking(result.data))} are evicted "
             f"to memory ({words.three(evicted)} GB/s). Packets go through "
-            f"{_megabytes(footprint)} of receive buffers and completions in turn; the I/O ways "
-            f"hold {_megabytes(_io_lines(result))}."
+            f"{words.megabytes(footprint)} of receive buffers and completions in turn; the I/O "
+            f"ways hold {words.megabytes(_io_lines(result))}."
         )
     yield from _kept_out(result, saved)
     ways: int = result.scenario["placement"]["io_ways"]
@@ -254,10 +254,6 @@ def _footprint(result: Record) -> float:
 def _io_lines(result: Record) -> int:
     """Lines that the I/O ways hold."""
     return result.data.by_domain["io-ways"].credits
-
-
-def _megabytes(lines: float) -> str:
-    return f"{words.three(lines * LINE_BYTES / 1e6)} MB"
 
 
 def _fewer_descriptors(result: Record) -> list[int]:

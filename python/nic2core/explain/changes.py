@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core
 from nic2core._core import UserError
 from nic2core.explain.dispatch import dealt, evenly, more_flows
-from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
+from nic2core.explain.footprint import longer_receive_rings, longer_send_rings
+from nic2core.explain.pages import (
+    LARGE,
+    larger_pages,
+    why_longer_rings_may_miss,
+    why_they_may_miss,
+)
 from nic2core.explain.use import DISPATCH, gathering, serves, uneven
 from nic2core.explain.what_if import (
     leaks,
@@ -99,7 +105,8 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         # Add the buffers that the new descriptors hold; the rest of the pool stays as it is.
         sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
     apply = more_by_queue(data, "descriptors", 2)
-    yield Change("descriptors", "twice the descriptors", sets, apply)
+    why = longer_receive_rings(data, scenario) or why_longer_rings_may_miss(data, scenario, sets)
+    yield Change("descriptors", "twice the descriptors", sets, apply, why)
     # The NIC never reads more than a ring at once.
     if nic["descriptor_batch"] < queues["rx_descriptors"]:
         batch = 2 * nic["descriptor_batch"]
@@ -187,7 +194,8 @@ def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     # Those that gather for a completion are as many as before.
     gathered = gathering(scenario)
     apply = more_by_queue(data, "tx-descriptors", (2 * ring - gathered) / (ring - gathered))
-    yield Change("tx-descriptors", "twice the descriptors", sets, apply)
+    why = longer_send_rings(data, scenario) or why_longer_rings_may_miss(data, scenario, sets)
+    yield Change("tx-descriptors", "twice the descriptors", sets, apply, why)
     batch = scenario["machine"]["nic"].get("tx_descriptor_batch")
     if batch is not None and batch < ring:
         sets = {"machine.nic.tx_descriptor_batch": 2 * batch}

@@ -107,7 +107,9 @@ class Run:
         # Where nothing comes, the rate may be that of other work.
         if transport is None or self.data.packets.offered == 0:
             return False
-        if self.rate >= (1 - NOTICED) * self.model.rate:
+        # Where packets are dropped, the path was full for a part of the time.
+        room = NOTICED if self.data.packets.drop_share > 0 else NOTICED / 2
+        if self.rate >= (1 - room) * self.model.rate:
             return False
         # A window that is nearly fully open may cover everything that is requested.
         of = asked(self.data, self.scenario)

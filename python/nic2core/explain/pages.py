@@ -1,16 +1,19 @@
-"""Larger pages for the memory the NIC accesses, and whether the IOTLB then holds all of them."""
+"""Pages of the memory that the NIC accesses, and whether the IOTLB holds all of them."""
 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nic2core.explain.use import serves
-from nic2core.scenario.quantity import size_bytes
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.scenario.queues import room_to_send
 
 if TYPE_CHECKING:
     from nic2core.results.models import Results
+
+WALKING = 0.05
+"""Share of the time in page walks from which they are expected to lower the rate."""
 
 SMALL, LARGE = "4 KiB", "2 MiB"
 """The page size that is replaced, and the one that replaces it."""
@@ -52,19 +55,93 @@ def why_they_may_miss(data: Results, scenario: dict[str, Any]) -> str:
     )
 
 
-def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
-    """Large pages that a queue has in use."""
-    queues, traffic, large = scenario["queues"], scenario["traffic"], size_bytes(LARGE)
-    buffer = sum(
-        size_bytes(queues[key]) for key in ("object_header", "metadata", "headroom", "buffer_size")
+def why_longer_rings_may_miss(data: Results, scenario: dict[str, Any], sets: dict[str, Any]) -> str:
+    """Why rings of these lengths may miss the IOTLB, where those of now do not; empty otherwise.
+
+    What goes round in more pages than an IOTLB holds is always out of it when its turn comes, and
+    other writes wait for the walk, because they may not pass each other.
+    """
+    iommu = scenario["machine"].get("iommu")
+    if data.iommu is None or iommu is None or iommu["mode"] != "loose":
+        return ""
+    longer = {key.removeprefix("queues."): value for key, value in sets.items()}
+    changed = {**scenario, "queues": {**scenario["queues"], **longer}}
+    now, then = _in_turn(data, scenario), _in_turn(data, changed)
+    before, after = (len(data.queues) * sum(of.pages for of in all_) for all_ in (now, then))
+    entries = iommu["iotlb"]["entries"]
+    # A walk reads at least one entry of the page table.
+    walks_ns = sum(of.entered for of in now) * nanoseconds(iommu["step_latency"])
+    waits = walks_ns * data.packets.completed_mpps / 1e3
+    if before > entries or after <= entries or waits < WALKING:
+        return ""
+    return (
+        f"{after} pages would be in turn instead of {before}, and the IOTLB holds {entries} "
+        "translations"
     )
+
+
+class _Region(NamedTuple):
+    """Memory that a queue goes through in order, in pages of one size."""
+
+    entries: int
+    entry_bytes: float
+    page_bytes: float
+    a_packet: float = 1.0
+    """Entries that a packet takes."""
+
+    @property
+    def pages(self) -> int:
+        """All of its pages."""
+        return ceil(self.entries * self.entry_bytes / self.page_bytes)
+
+    @property
+    def entered(self) -> float:
+        """Pages that a packet enters, in the mean."""
+        return self.a_packet * self.entry_bytes / self.page_bytes
+
+
+def _in_turn(data: Results, scenario: dict[str, Any]) -> list[_Region]:
+    """What a queue goes through: its descriptors, completions and buffers."""
+    queues, nic = scenario["queues"], scenario["machine"]["nic"]
+    page = {of: size_bytes(size) for of, size in scenario["machine"]["iommu"]["pages"].items()}
+    descriptor, completion = size_bytes(nic["descriptor_size"]), size_bytes(nic["completion_size"])
+    received, sent = queues["rx_descriptors"], queues["tx_descriptors"]
+    together = queues.get("tx_completion_batch", 1)
+    found = [
+        _Region(received, descriptor, page["descriptors"]),
+        _Region(sent, descriptor, page["descriptors"]),
+        _Region(received, completion, page["completions"]),
+        _Region(ceil(sent / together), completion, page["completions"], 1 / together),
+        _Region(queues.get("pool_buffers") or received, _buffer_bytes(queues), page["payload"]),
+    ]
+    if _copies(data, scenario):
+        of = page["payload" if data.transport is None else "acknowledgements"]
+        found.append(_Region(room_to_send(queues), _sent_bytes(scenario), of))
+    return found
+
+
+def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
+    """Large pages that a queue has in use at a time."""
+    queues, large = scenario["queues"], size_bytes(LARGE)
     pool = queues.get("pool_buffers") or queues["rx_descriptors"]
     # These begin on a page boundary; transmit buffers do not, and may reach into one more page.
-    pages: int = ceil(pool * buffer / large) + RINGS
+    pages: int = ceil(pool * _buffer_bytes(queues) / large) + RINGS
     if _copies(data, scenario):
-        sent = size_bytes(traffic.get("acknowledgement") or queues["buffer_size"])
-        pages += ceil(room_to_send(queues) * sent / large) + 1
+        pages += ceil(room_to_send(queues) * _sent_bytes(scenario) / large) + 1
     return pages
+
+
+def _buffer_bytes(queues: dict[str, Any]) -> float:
+    """What a receive buffer takes, with what lies before it."""
+    of = ("object_header", "metadata", "headroom", "buffer_size")
+    return sum(size_bytes(queues[key]) for key in of)
+
+
+def _sent_bytes(scenario: dict[str, Any]) -> float:
+    """What a buffer to send from takes, if it is not the one that a packet arrived in."""
+    return size_bytes(
+        scenario["traffic"].get("acknowledgement") or scenario["queues"]["buffer_size"]
+    )
 
 
 def _copies(data: Results, scenario: dict[str, Any]) -> bool:

@@ -57,7 +57,7 @@ def test_a_target_below_the_delay_of_the_network_holds_the_senders_back() -> Non
 
 
 def test_what_the_run_does_is_said_where_the_limit_allows_clearly_more() -> None:
-    sets = {"tenants.0.cores.count": 16, "traffic.control.endpoint_target": "25 us"}
+    sets = {"tenants.0.cores.count": 16, "traffic.control.endpoint_target": "50 us"}
     times = {"run.warmup": "10 ms", "run.duration": "5 ms"}
     result = api.run("host-congestion", sets | times)
     assert result.limited
@@ -65,6 +65,24 @@ def test_what_the_run_does_is_said_where_the_limit_allows_clearly_more() -> None
     assert f". The run achieves {words.three(result.mpps)} M packets/s." in verdict(result)
     short = {"run.warmup": "1 ms", "run.duration": "1 ms"}
     assert "The run achieves" not in verdict(api.run("explain-cpu", short))
+
+
+def test_senders_that_leave_a_little_room_and_lose_nothing_are_held_back_by_their_control() -> None:
+    sets = {"tenants.0.cores.count": 16, "traffic.control.endpoint_target": "25 us"}
+    times = {"run.warmup": "10 ms", "run.duration": "5 ms"}
+    result = api.run("host-congestion", sets | times)
+    assert result.drop_share == 0
+    assert 0.9 < result.mpps / result.model.rate < 0.95
+    assert limit(result).startswith("congestion control")
+    # Where packets are dropped, what lies between may be the time until windows have grown again.
+    data = result.data
+    losing = replace(
+        result,
+        data=data.model_copy(
+            update={"packets": data.packets.model_copy(update={"drop_share": 0.01})}
+        ),
+    )
+    assert losing.limited
 
 
 def test_threads_that_think_offer_less_and_that_limits() -> None:

@@ -1,0 +1,69 @@
+"""Whether longer rings would put more buffers in turn than the caches hold.
+
+What the caches then keep depends on their replacement and on what else they hold, so by how much
+the rate falls is not predicted, only that it may.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nic2core import words
+from nic2core.explain.nodes import told
+from nic2core.explain.stages import leaking
+from nic2core.scenario.quantity import LINE_BYTES, size_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nic2core.results.models import IoKindResults, Results
+
+MUCH = 0.5
+"""Share of the memory bus from which more traffic may lower the rate: lines of many buffers lie in
+many rows, which fill the read queues of a channel long before its bus (docs/models/explain.md)."""
+
+
+def longer_receive_rings(data: Results, scenario: dict[str, Any]) -> str:
+    """Why twice the receive descriptors may lower the rate; empty if nothing speaks for it."""
+    io, ways = data.io, data.by_domain.get("io-ways")
+    written = sum(of.write_hits + of.write_misses for of in _kind(data, "rx"))
+    if io is None or ways is None or not written:
+        return ""
+    llc = size_bytes(scenario["machine"]["llc"]["size"]) / LINE_BYTES
+    now = io.rx_footprint_lines or 0
+    if 2 * now <= ways.credits or now >= llc or not _too_much(data, written):
+        return ""
+    return (
+        f"{words.megabytes(2 * now)} of receive buffers would be in turn, where the I/O ways hold "
+        f"{words.megabytes(ways.credits)} and the LLC {words.megabytes(llc)}, and memory could not "
+        "carry their lines if all left for it"
+    )
+
+
+def longer_send_rings(data: Results, scenario: dict[str, Any]) -> str:
+    """The same for twice the transmit descriptors of packets that are copied to be sent."""
+    sent = sum(of.read_hits + of.read_misses for of in _kind(data, "tx"))
+    if not sent or not data.packets.transmitted:
+        return ""
+    l2 = size_bytes(scenario["machine"]["l2"]["size"]) / LINE_BYTES
+    # While a ring of these goes round, as many lines are copied from.
+    ring = 2 * scenario["queues"]["tx_descriptors"] * sent / data.packets.transmitted
+    if ring > l2 or 2 * ring <= l2 or not _too_much(data, sent):
+        return ""
+    return (
+        f"a core would copy {words.megabytes(2 * ring)} while its ring goes round, where its L2 "
+        f"holds {words.megabytes(l2)}, and memory could not carry what is to be sent if all left "
+        "for it"
+    )
+
+
+def _kind(data: Results, kind: str) -> Iterator[IoKindResults]:
+    """DMA of a kind of line."""
+    return (of for of in (data.io.by_kind if data.io is not None else []) if of.kind == kind)
+
+
+def _too_much(data: Results, lines: int) -> bool:
+    """Whether memory is short if all of these are evicted and read back, which some are already."""
+    node = told(data)
+    more = 2 * (1 - leaking(data)) * lines * LINE_BYTES / data.measured_ns
+    return node.gbytes_per_s + more > MUCH * node.limit_gbytes_per_s

@@ -1,0 +1,103 @@
+"""How right `explain` is where nobody chose the scenario.
+
+Draws servers and loads at random, runs each and, where something limits it, every change that is
+listed for it. `python -m tools.predictions [SCENARIOS [SEED]]` prints how many predictions keep the
+rule of the scenarios made for it, and those that are furthest off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nic2core import UserError, api
+from nic2core.describe.doubts.too_short import filling
+from nic2core.rerun import run_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+
+    from nic2core.explain.help import Help
+
+WITHIN = 0.2
+"""Largest error of a predicted rate that keeps the rule."""
+
+ACTS = 0.05
+"""Change of the rate, predicted or run, from which a change acts."""
+
+TIMES = {"run.warmup": "6 ms", "run.duration": "1 ms", "run.sample": "100 us"}
+
+FORWARDERS: list[dict[str, Any]] = [
+    {"kind": "l2fwd"},
+    {"kind": "l2fwd", "packet_instructions": 400},
+    {"kind": "l3fwd", "rules": 1000},
+    {"kind": "l3fwd", "transmit": "zero-copy"},
+    {"kind": "l3fwd", "packet_instructions": 800},
+]
+
+SOMETIMES: dict[str, list[Any]] = {
+    "machine.base": ["skylake-6140", "icelake-8360y", "skylake-host-congestion"],
+    "machine.nic.link": ["40 Gbps", "200 Gbps"],
+    "machine.pcie.generation": [3, 4, 5],
+    "machine.dram.channels": [1, 2, 4],
+    "machine.nic.read_credits": [64, 128, 512],
+    "machine.nic.write_credits": [48, 184],
+    "placement.policy": ["dma", "ddio"],
+    "placement.io_ways": [1, 4, 11],
+    "queues.rx_descriptors": [64, 128, 512, 2048],
+    "queues.tx_descriptors": [64, 128, 512],
+    "queues.burst": [1, 8],
+    "traffic.flows": [8, 64, 65536],
+}
+"""Keys of which each is set in about a third of the scenarios."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A prediction and what it was made for."""
+
+    help: Help
+    limits: str
+    scenario: str
+
+    @property
+    def error(self) -> float:
+        """Predicted rate with the change / rate when run - 1."""
+        return self.help.error or 0.0
+
+    @property
+    def acts(self) -> bool:
+        """Whether the change does something, or was predicted to."""
+        return max(abs(self.help.predicted), abs(self.help.measured or 0.0)) > ACTS
+
+
+def drawn(rnd: Random) -> tuple[str, dict[str, Any]]:
+    """A forwarder on PCIe on few or many cores, with more or less load than it can take."""
+    keys: dict[str, Any] = {
+        "tenants.0.app": rnd.choice(FORWARDERS),
+        "tenants.0.cores.count": rnd.choice([1, 2, 3, 4, 6, 8, 12, 16]),
+        "traffic.sizes": {"kind": "fixed", "size": f"{rnd.choice([64, 128, 256, 512, 1500])} B"},
+        "traffic.rate": rnd.choice(["20 Gbps", "40 Gbps", "80 Gbps", "99 Gbps", "190 Gbps"]),
+        "run.seed": rnd.randrange(1, 100),
+    }
+    keys |= {key: rnd.choice(of) for key, of in SOMETIMES.items() if rnd.random() < 1 / 3}
+    return rnd.choice(["ddio-bench", "explain-cpu"]), keys
+
+
+def checked(scenarios: int, rnd: Random) -> Iterator[Checked]:
+    """The predictions for so many scenarios that something limits, with what running them gave."""
+    done = 0
+    while done < scenarios:
+        scenario, keys = drawn(rnd)
+        try:
+            result = api.run(scenario, keys | TIMES)
+        except UserError:
+            continue  # Not every combination can be simulated.
+        # While rings fill, the rate is that of no other run.
+        if not result.limited or filling(result) is not None:
+            continue
+        done += 1
+        for help_ in run_changes(result, jobs=2):
+            if help_.measured is not None:
+                yield Checked(help_, result.model.cause, f"{scenario} {keys}")
