@@ -5,8 +5,6 @@ import warnings
 from math import isnan
 from random import Random
 
-from nic2core import DoubtfulNumbers
-
 from . import WITHIN, checked
 
 SHOWN = 10
@@ -14,7 +12,7 @@ SHOWN = 10
 
 given = [int(word) for word in sys.argv[1:]]
 scenarios, seed = *given, *(40, 1)[len(given) :]
-warnings.simplefilter("ignore", DoubtfulNumbers)
+warnings.simplefilter("ignore")
 every = list(checked(scenarios, Random(seed)))  # noqa: S311 - no secret
 told = [of for of in every if not isnan(of.help.predicted)]
 for name, some in (("all", told), ("of changes that act", [of for of in told if of.acts])):

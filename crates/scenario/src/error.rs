@@ -164,12 +164,30 @@ impl Origins {
         let explain = |v: &Violation| {
             let given = written(&v.key).unwrap_or_else(|| v.given.clone());
             let sets = if self.place(&v.key).is_set() { Vec::new() } else { blamed(v) };
-            let sets: Vec<String> = sets.iter().map(Place::to_string).collect();
-            let with = if sets.is_empty() { "" } else { " with " };
-            let problem = format!("cannot be simulated{with}{}", sets.join(" "));
+            let mut with: Vec<String> = sets.iter().map(Place::to_string).collect();
+            if with.is_empty() {
+                with.extend(self.elsewhere(v));
+            }
+            let with =
+                if with.is_empty() { "".into() } else { format!(" with {}", with.join(" ")) };
+            let problem = format!("cannot be simulated{with}");
             self.refuse(&v.key, given, problem, v.allowed.clone())
         };
         UserErrors(violations.iter().map(explain).collect())
+    }
+
+    /// The first key that the engine gives as a reason, if it stands in another file than the value that is refused:
+    /// a scenario may set what the rest of its machine does not allow.
+    fn elsewhere(&self, v: &Violation) -> Option<String> {
+        let file = |key: &str| match self.0.get(key)? {
+            Place::File { name, .. } => Some(name.clone()),
+            _ => None,
+        };
+        let own = file(&v.key)?;
+        let of_keys = |c: char| !(c.is_ascii_alphanumeric() || "._".contains(c));
+        let mut keys = v.allowed.split(of_keys).filter(|word| word.contains('.'));
+        let key = keys.find(|key| file(key).is_some_and(|name| name != own))?;
+        Some(format!("{key} of {}", self.place(key)))
     }
 }
 

@@ -147,6 +147,21 @@ fn a_value_that_an_override_forbids_is_told_with_the_override() {
 }
 
 #[test]
+fn what_the_scenario_makes_impossible_in_its_machine_is_told_with_the_scenario() {
+    let over = format!("{KVS}\n[machine.dram]\nstandard = \"DDR5-4800\"\n");
+    let e = load_text(&over, BOX, &[]).unwrap_err();
+    let place = at("s/kvs.toml", &over, "standard = \"DDR5-4800\"");
+    let told = format!(
+        "machine.dram.bank_groups = 4 cannot be simulated with machine.dram.standard of {place}; allowed: 8"
+    );
+    assert!(e.contains(&told), "{e}");
+    // A reason in the same file is found beside it.
+    let small = BOX.replacen("bank_groups = 4", "bank_groups = 3", 1);
+    let e = load_text(KVS, &small, &[]).unwrap_err();
+    assert!(e.contains("machine.dram.bank_groups = 3 cannot be simulated; allowed: "), "{e}");
+}
+
+#[test]
 fn pages_that_another_key_forbids_name_it_and_their_own_size() {
     let iommu = "machine.iommu={iotlb={entries=128, ways=128}, posted_queue=8, walkers=1, \
                  paging_structures={pml4=1, pdpt=1, pd=1}, non_posted_queue=8, step_latency='1 ns', \
