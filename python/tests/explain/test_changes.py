@@ -119,3 +119,9 @@ def test_ideal_ddio_keeps_what_is_sent_in_place_out_of_memory_too(*, beside: boo
     # Everything that is offered gets through, which twice the memory would not do.
     assert then.rate_mps == pytest.approx(16.0, rel=0.02)
     assert run.rate_mps * (1 + ideal.predicted) == pytest.approx(then.rate_mps, rel=0.02)
+
+
+def test_a_domain_that_allows_any_rate_allows_no_more_with_a_change(ddio: Result) -> None:
+    """As one whose credits are held for longer than the run: changes are tried without it."""
+    without = ddio.model.without(["dram"])
+    assert without.with_others("dram", 2.0).allows == without.allows
