@@ -30,7 +30,7 @@ for target in "$@"; do
     log=$out/$target.log
     mkdir -p "$found" "$crashes"
     # 16 KiB hold several records of every kind. 512 MiB and 10 s are far above what such an input
-    # may need: a reader that exceeds them does not bound its work.
+    # may need: what exceeds them does not bound its work.
     if ! "$out/$host/release/$target" -max_total_time="$seconds" -max_len=16384 \
         -rss_limit_mb=512 -timeout=10 -print_final_stats=1 -artifact_prefix="$crashes/" \
         "$found" "corpus/$target" >"$log" 2>&1; then

@@ -23,7 +23,7 @@ const KEYS: &str = include_str!("../runs/keys.txt");
 /// Tables that a machine need not have: without a link to it, the NIC is on the chip.
 const OPTIONAL: [&str; 3] = ["pcie", "iommu", "numa"];
 
-/// As many keys as two values for each of a dozen take; more make a run slower to load and hardly stranger.
+/// Each key is loaded by itself, so more of them take longer.
 const MOST_KEYS: usize = 24;
 
 /// Runs the scenario that `input` chooses: its first byte is one of [`SCENARIOS`], of the second each bit leaves a table
@@ -44,6 +44,7 @@ pub fn run(input: &[u8]) {
     whole.run_until(end);
 
     cut_up.run_until(Ps(warm.0 + scenario.run.duration.0 / 256 * u64::from(*cut)));
+    // A copy goes on as the original would.
     let mut cut_up = cut_up.clone();
     cut_up.run_until(end);
 

@@ -283,17 +283,25 @@ class Record:
                 )
             file /= RESULT_FILE
         if file.suffix == ".toml":
-            raise UserError(
-                f"{file} is a scenario, not a result. Run it with "
-                f"`nic2core run {quote(str(file))} --out DIR`, then name DIR."
-            )
+            raise _a_scenario(file)
         if is_capture(file):
             raise UserError(f"{file} is a capture, not a result. {A_RESULT}")
         try:
             text = file.read_bytes()
         except FileNotFoundError:
+            from nic2core.sources import find
+
+            if find(path).suffix == ".toml":
+                raise _a_scenario(path) from None
             raise UserError(f"{file} does not exist. {A_RESULT}") from None
         return cls.from_json(text, str(file))
+
+
+def _a_scenario(named: str | Path) -> UserError:
+    return UserError(
+        f"{named} is a scenario, not a result. Run it with "
+        f"`nic2core run {quote(str(named))} --out DIR`, then name DIR."
+    )
 
 
 def _no_result(where: str, why: str) -> UserError:

@@ -179,7 +179,7 @@ class Tables:
         rows = [
             {
                 "core": q.core,
-                "busy": q.core_busy_ps / span_ps,
+                "busy": None if q.core_busy_ps is None else q.core_busy_ps / span_ps,
                 "offered": q.offered,
                 "received": q.received,
                 "sent": q.sent,

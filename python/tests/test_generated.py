@@ -8,7 +8,7 @@ from tools.codegen import stale
 
 
 def test_schema_models_and_reference_are_fresh() -> None:
-    assert stale() == [], "run `python -m tools.codegen` and commit what it writes"
+    assert stale() == [], "run `make codegen` and commit what it writes"
 
 
 def test_a_result_needs_what_the_engine_always_writes_unless_older_ones_lack_it() -> None:

@@ -69,7 +69,14 @@ def test_tables_that_differ_in_kind_are_called_by_it() -> None:
     alike = [{"traffic.control": {"kind": "swift", "beta": beta}} for beta in (0.5, 0.8)]
     assert name_cases(same, alike) == ["control={ beta = 0.5 }", "control={ beta = 0.8 }"]
     default: list[dict[str, Any]] = [{"traffic.control": {"kind": "swift"}}, alike[0]]
-    assert name_cases(same, default) == ["control=swift", "control={ beta = 0.5 }"]
+    assert name_cases(same, default) == [
+        'control={ kind = "swift" }', 'control={ kind = "swift", beta = 0.5 }',
+    ]  # fmt: skip
+    # A table that stands beside no other, or has no kind, is shown as a whole.
+    network = [{"traffic.network": '{ delay = "5 us" }', "run.seed": seed} for seed in ("1", "2")]
+    assert name_cases(same, network)[0] == 'network={ delay = "5 us" }, seed=1'
+    empty: list[dict[str, Any]] = [{"a.b": {}}, {"a.b": {"kind": "x"}}]
+    assert name_cases(same, empty) == ["b={  }", 'b={ kind = "x" }']
     mixed: list[dict[str, Any]] = [*alike, {"traffic.control": '{ kind = "dctcp" }'}]
     assert name_cases([*same, scenario("ddio")], mixed) == [
         'control={ kind = "swift", beta = 0.5 }',

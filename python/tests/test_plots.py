@@ -30,12 +30,12 @@ def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Resul
     assert {bar.name for bar in figure.data}.isdisjoint({"total", "transmit"})
 
 
-def test_packets_that_a_queue_dropped_are_on_top_of_those_it_received(
+def test_packets_that_a_queue_did_not_get_are_on_top_of_those_it_received(
     ddio: Result, sweeper: Result
 ) -> None:
-    received, dropped = ddio.plot_queues().data
+    received, lost = ddio.plot_queues().data
     us = ddio.data.measured_ns / 1e3
-    assert [r + d for r, d in zip(received.y, dropped.y, strict=True)] == pytest.approx(
+    assert [r + d for r, d in zip(received.y, lost.y, strict=True)] == pytest.approx(
         [q.offered / us for q in ddio.data.queues]
     )
     assert list(received.x) == list(range(24))
@@ -45,6 +45,11 @@ def test_packets_that_a_queue_dropped_are_on_top_of_those_it_received(
     assert list(two[0].y) == pytest.approx([0.99] * 24, abs=0.001)
     with pytest.raises(UserError, match="plot_queues: of = 'drops'; allowed: packets, busy"):
         ddio.plot_queues("drops")
+    several = plots.by_core([ddio, sweeper])
+    assert several.layout.yaxis.title.text == "received, M packets/s"
+    alone = replace(ddio, data=ddio.data.model_copy(update={"queues": []}))
+    with pytest.raises(UserError, match="plot_queues: no core of 'DDIO, 2 ways' serves packets"):
+        alone.plot_queues()
 
 
 def test_axes_of_times_have_labels_however_close_they_are() -> None:
@@ -195,6 +200,8 @@ def test_what_keeps_doubling_is_evenly_spaced() -> None:
     assert over(1, 2, 3, 4) is over(0, 1, 2, 4, 8) is over(1, 10, 100, 200) is None
     # On an even axis, the first two would be one.
     assert over(1, 2, 100, 200) == over(8, 64, 65536) == "log"
+    # And these on either.
+    assert over(*range(1, 61)) is over(100, 101, 10_000) is None
 
 
 def test_runs_measured_at_different_times_lie_over_one_another(ddio: Result) -> None:

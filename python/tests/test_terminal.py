@@ -147,6 +147,10 @@ def test_a_p99_of_a_handful_of_packets_is_warned_of(
         terminal.show_result(of_packets(calm, count))
         said = " ".join(capsys.readouterr().err.split())
         assert ("the 99th percentile comes from 200 packets, of which only 2 are" in said) == warned
+        for few, are in ((60, "none is"), (100, "only one is"), (299, "only 2 are")):
+            terminal.show_result(of_packets(calm, few))
+            told = " ".join(capsys.readouterr().err.split())
+            assert f"comes from {few} packets, of which {are} above it: another seed" in told
         # Five times the 5 ms.
         assert ("Set run.duration to 25 ms or more, to get 1,000 packets." in said) == warned
     for none in (packetless, of_packets(calm, 0)):

@@ -8,6 +8,7 @@ rule of the scenarios made for it, and those that are furthest off.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core import UserError, api
@@ -25,6 +26,10 @@ WITHIN = 0.2
 
 ACTS = 0.05
 """Change of the rate, predicted or run, from which a change acts."""
+
+MOST_REFUSED = 3
+"""Scenarios that may be refused for each that something limits: a key that there is no more would
+be in a third of them."""
 
 TIMES = {"run.warmup": "6 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 
@@ -64,7 +69,7 @@ class Checked:
     @property
     def error(self) -> float:
         """Predicted rate with the change / rate when run - 1."""
-        return self.help.error or 0.0
+        return inf if self.help.error is None else self.help.error
 
     @property
     def acts(self) -> bool:
@@ -87,17 +92,21 @@ def drawn(rnd: Random) -> tuple[str, dict[str, Any]]:
 
 def checked(scenarios: int, rnd: Random) -> Iterator[Checked]:
     """The predictions for so many scenarios that something limits, with what running them gave."""
-    done = 0
+    done = refused = 0
     while done < scenarios:
         scenario, keys = drawn(rnd)
         try:
             result = api.run(scenario, keys | TIMES)
         except UserError:
-            continue  # Not every combination can be simulated.
+            # Not every combination can be simulated, but most can.
+            refused += 1
+            if refused > MOST_REFUSED * (done + 10):
+                raise
+            continue
         # While rings fill, the rate is that of no other run.
         if not result.limited or filling(result) is not None:
             continue
         done += 1
         for help_ in run_changes(result, jobs=2):
-            if help_.measured is not None:
+            if help_.measured is not None and not help_.filling:
                 yield Checked(help_, result.model.cause, f"{scenario} {keys}")

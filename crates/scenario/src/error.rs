@@ -176,16 +176,18 @@ impl Origins {
         UserErrors(violations.iter().map(explain).collect())
     }
 
-    /// The first key that the engine gives as a reason, if it stands in another file than the value that is refused:
-    /// a scenario may set what the rest of its machine does not allow.
+    /// The first of the keys that the engine gives as a reason which stands in another file than the value that is
+    /// refused: a scenario may set what the rest of its machine does not allow.
     fn elsewhere(&self, v: &Violation) -> Option<String> {
         let file = |key: &str| match self.0.get(key)? {
             Place::File { name, .. } => Some(name.clone()),
             _ => None,
         };
         let own = file(&v.key)?;
-        let of_keys = |c: char| !(c.is_ascii_alphanumeric() || "._".contains(c));
-        let mut keys = v.allowed.split(of_keys).filter(|word| word.contains('.'));
+        let between = |c: char| !(c.is_ascii_alphanumeric() || "._".contains(c));
+        // Words without a point may be tables by chance ("queues").
+        let words = v.allowed.split(between).map(|word| word.trim_matches('.'));
+        let mut keys = words.filter(|word| word.contains('.'));
         let key = keys.find(|key| file(key).is_some_and(|name| name != own))?;
         Some(format!("{key} of {}", self.place(key)))
     }

@@ -10,6 +10,7 @@ from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.verdict import limit
 from nic2core.explain.nodes import own_lines
+from nic2core.explain.stages import leaking
 from nic2core.explain.use import serves, work
 from nic2core.words import NOTHING, three
 
@@ -270,6 +271,7 @@ def _dma_writes(result: Record) -> Iterator[Number]:
     share = dma_write_hits(result)
     if share is not None:
         yield _percent("DMA writes that hit", share)
+        yield _percent("DMA data that leaks", leaking(result.data))
     moved = dma_write_moves(result)
     if moved is not None:
         yield _percent("DMA hits in an L2 only", moved)

@@ -94,27 +94,26 @@ def _apart(
 def _value_of(several: Sequence[Any]) -> Callable[[Any], str]:
     """How a value is shown beside the others of its key.
 
-    Of whole tables, their kinds if these differ; otherwise what they do not share.
+    Of whole tables, their kinds if these differ; otherwise what they do not share, if each has
+    something of that.
     """
     tables = [as_table(value) for value in several]
-    if None in tables:
+    found = {toml_value(table): table for table in tables if table is not None}
+    if None in tables or not found:
         return toml_value
-    found = [table for table in tables if table]
-    kinds = {toml_value(table): table.get("kind") for table in found}
-    if None not in kinds.values() and len({*kinds.values()}) == len(kinds):
-        return lambda value: str((as_table(value) or {})["kind"])
-    shared = {
-        key
-        for key, first in (found[0] if found else {}).items()
-        if all(key in table and table[key] == first for table in found)
-    }
+    kinds = [table.get("kind") for table in found.values()]
+    first, *others = found.values()
+    if None not in kinds and len({*kinds}) == len(kinds):
+        return lambda value: str((as_table(value) or first)["kind"])
+    if not others:
+        return toml_value
+    shared = {k for k, v in first.items() if all(of.get(k) == v and k in of for of in others)}
+    if any(not table.keys() - shared for table in found.values()):
+        return toml_value
 
     def apart(value: Any) -> str:
-        table = as_table(value) or {}
-        own = {key: of for key, of in table.items() if key not in shared}
-        return (
-            str(table["kind"]) if "kind" in table and not own.keys() - {"kind"} else toml_value(own)
-        )
+        own = {key: of for key, of in (as_table(value) or first).items() if key not in shared}
+        return str(own["kind"]) if own.keys() == {"kind"} else toml_value(own)
 
     return apart
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -122,14 +123,17 @@ def _in_units(table: pl.DataFrame, column: str) -> pl.DataFrame:
 def _places(places: Sequence[Any]) -> dict[str, Any]:
     """The axis of a key in numbers.
 
-    Logarithmic if each is about as many times the one before, or if some would be drawn as one.
+    Logarithmic if each is about as many times the one before, or if only then none lie on another.
     """
     values = sorted(set(places))
     if values[0] <= 0 or values[-1] < STEPS * values[0]:
         return {}
     ratios = [after / before for before, after in pairwise(values)]
-    least = min(after - before for before, after in pairwise(values))
-    if max(ratios) > 2 * min(ratios) and least > CROWDED * (values[-1] - values[0]):
+    steps = [after - before for before, after in pairwise(values)]
+    doubling = max(ratios) <= 2 * min(ratios) and max(steps) > 2 * min(steps)
+    evenly = min(steps) / (values[-1] - values[0])
+    apart = log(min(ratios)) / log(values[-1] / values[0])
+    if not doubling and len(steps) > 1 and not evenly < CROWDED < apart:
         return {}
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
 

@@ -59,10 +59,17 @@ class Drawn:
         return plots.llc_by_way(runs[0]) if len(runs) == 1 else plots.llc_contents(runs)
 
     def plot_queues(self, of: str = "packets") -> Figure:
-        """What each core's queue gets: `packets`, `busy`, `rx descriptors` or `tx descriptors`."""
+        """What each core and its queue do.
+
+        `of` is `packets`, `busy` (the core's time), `rx_descriptors` or `tx_descriptors` (in use).
+        """
         from nic2core.draw import plots
 
-        return plots.by_core(self._runs(), of)
+        runs = self._runs()
+        if not any(run.data.queues for run in runs):
+            named = ", ".join(repr(run.label) for run in runs)
+            raise UserError(f"plot_queues: no core of {named} serves packets.")
+        return plots.by_core(runs, of)
 
     def plot_dram(self) -> Figure:
         """The distribution of the DRAM read latency."""

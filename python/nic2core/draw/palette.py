@@ -63,7 +63,7 @@ LATENCIES = {
 
 QUEUES = {
     "received": LATENCIES["nic"],
-    "dropped": LATENCIES["queue"],
+    "not received": LATENCIES["queue"],
     "busy": LATENCIES["service"],
     "in use": LATENCIES["nic"],
 }

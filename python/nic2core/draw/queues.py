@@ -1,4 +1,4 @@
-"""Figures of the cores that serve packets and of their queues: what RSS gives to each."""
+"""Figures of the cores that serve packets and of their queues."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 AXES = {
     "packets": ("M packets/s", ".4~g"),
     "busy": ("share of the time", ".3~%"),
-    "rx descriptors": ("receive descriptors in use", ".4~g"),
-    "tx descriptors": ("transmit descriptors in use", ".4~g"),
+    "rx_descriptors": ("receive descriptors in use", ".4~g"),
+    "tx_descriptors": ("transmit descriptors in use", ".4~g"),
 }
 """What can be drawn: the title of its axis and the format of its values."""
 
-RECEIVED, DROPPED = "received", "dropped"
+RECEIVED, NOT_RECEIVED = "received", "not received"
 
 SEVERAL_TICKS = 24
 """Number of cores up to which each has its tick."""
@@ -32,12 +32,15 @@ SEVERAL_TICKS = 24
 def by_core(results: Sequence[Record], of: str = "packets") -> go.Figure:
     """What each core that serves packets does, or its queue.
 
-    Of a single run bars, with the packets that were dropped on top of those received; of several a
-    line each. No traces if no core serves packets.
+    Of a single run bars, with the packets that came and were not received (dropped, or still in the
+    NIC) on top; of several a line each, of packets those received. No traces if no core serves
+    packets.
     """
     if of not in AXES:
         raise UserError(f"plot_queues: of = {of!r}; allowed: {', '.join(AXES)}.")
     title, number = AXES[of]
+    if of == "packets" and len(results) > 1:
+        title = f"{RECEIVED}, {title}"
     figure = go.Figure()
     for place, result in enumerate(results):
         cores = [q.core for q in result.data.queues]
@@ -50,7 +53,7 @@ def by_core(results: Sequence[Record], of: str = "packets") -> go.Figure:
                     marker_color=palette.QUEUES[name],
                     hovertemplate=f"core %{{x}}: %{{y:{number}}} {name}<extra></extra>",
                 )
-            elif name != DROPPED:
+            elif name != NOT_RECEIVED:
                 figure.add_scatter(
                     name=result.label,
                     x=cores,
@@ -74,13 +77,15 @@ def _values(result: Record, of: str) -> dict[str, list[float]]:
     queues, us = result.data.queues, result.data.measured_ns / 1e3
     match of:
         case "packets":
-            # Packets on their way when the run ends may make up for some that came before it.
-            lost = [max(0, q.offered - q.received) / us for q in queues]
             found = {RECEIVED: [q.received / us for q in queues]}
-            return found | ({DROPPED: lost} if result.drop_share > 0 else {})
+            if result.drop_share == 0:
+                return found
+            # Some that came before may have been received meanwhile.
+            return found | {NOT_RECEIVED: [max(0, q.offered - q.received) / us for q in queues]}
         case "busy":
-            return {"busy": [q.core_busy_ps / 1e6 / us for q in queues]}
-        case "rx descriptors":
+            known = [q.core_busy_ps for q in queues if q.core_busy_ps is not None]
+            return {"busy": [ps / 1e6 / us for ps in known]} if len(known) == len(queues) else {}
+        case "rx_descriptors":
             return {"in use": [q.rx_busy_ps / 1e6 / us for q in queues]}
         case _:
             return {"in use": [q.tx_busy_ps / 1e6 / us for q in queues]}

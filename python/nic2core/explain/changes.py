@@ -230,8 +230,6 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
             sets["machine.llc.slices"] = machine["core"]["count"]
     # Each thread of closed-loop traffic has its own connections and reads.
     load = after / before if data.transport is not None else 1.0
-    factor, why = after / before, ""
-    if uneven(data):
-        # Flows that saturate one core still do so if there are more cores.
-        factor, why = 1.0, "RSS would give the flows to other cores, and which share one is chance"
-    yield Change("cores", f"{after} cores", sets, with_cores(data, scenario, factor, load), why)
+    why = "RSS would give the flows to other cores, and which share one is chance"
+    apply = with_cores(data, scenario, after / before, load)
+    yield Change("cores", f"{after} cores", sets, apply, why if uneven(data) else "")

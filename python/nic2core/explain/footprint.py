@@ -22,6 +22,9 @@ MUCH = 0.5
 """Share of the memory bus from which more traffic may lower the rate: lines of many buffers lie in
 many rows, which fill the read queues of a channel long before its bus (docs/models/explain.md)."""
 
+LITTLE = 0.05
+"""Share of the memory bus below which more traffic lowers no rate."""
+
 
 def longer_receive_rings(data: Results, scenario: dict[str, Any]) -> str:
     """Why twice the receive descriptors may lower the rate; empty if nothing speaks for it."""
@@ -31,29 +34,32 @@ def longer_receive_rings(data: Results, scenario: dict[str, Any]) -> str:
         return ""
     llc = size_bytes(scenario["machine"]["llc"]["size"]) / LINE_BYTES
     now = io.rx_footprint_lines or 0
-    if 2 * now <= ways.credits or now >= llc or not _too_much(data, written):
+    short = _short(data, written, leaking(data))
+    if 2 * now <= ways.credits or now >= llc or not short:
         return ""
     return (
         f"{words.megabytes(2 * now)} of receive buffers would be in turn, where the I/O ways hold "
-        f"{words.megabytes(ways.credits)} and the LLC {words.megabytes(llc)}, and memory could not "
-        "carry their lines if all left for it"
+        f"{words.megabytes(ways.credits)} and the LLC {words.megabytes(llc)}, and {short}"
     )
 
 
 def longer_send_rings(data: Results, scenario: dict[str, Any]) -> str:
     """The same for twice the transmit descriptors of packets that are copied to be sent."""
-    sent = sum(of.read_hits + of.read_misses for of in _kind(data, "tx"))
+    kinds = [*_kind(data, "tx")]
+    misses = sum(of.read_misses for of in kinds)
+    sent = misses + sum(of.read_hits for of in kinds)
     if not sent or not data.packets.transmitted:
         return ""
     l2 = size_bytes(scenario["machine"]["l2"]["size"]) / LINE_BYTES
-    # While a ring of these goes round, as many lines are copied from.
-    ring = 2 * scenario["queues"]["tx_descriptors"] * sent / data.packets.transmitted
-    if ring > l2 or 2 * ring <= l2 or not _too_much(data, sent):
+    ring = scenario["queues"]["tx_descriptors"] * sent / data.packets.transmitted
+    # While it goes round, a core reads as many lines as it writes to be sent.
+    copied = 2 * ring
+    short = _short(data, sent, misses / sent)
+    if copied > l2 or 2 * copied <= l2 or not short:
         return ""
     return (
-        f"a core would copy {words.megabytes(2 * ring)} while its ring goes round, where its L2 "
-        f"holds {words.megabytes(l2)}, and memory could not carry what is to be sent if all left "
-        "for it"
+        f"a core would copy {words.megabytes(2 * copied)} while its ring goes round, where its L2 "
+        f"holds {words.megabytes(l2)}, and {short}"
     )
 
 
@@ -62,8 +68,17 @@ def _kind(data: Results, kind: str) -> Iterator[IoKindResults]:
     return (of for of in (data.io.by_kind if data.io is not None else []) if of.kind == kind)
 
 
-def _too_much(data: Results, lines: int) -> bool:
-    """Whether memory is short if all of these are evicted and read back, which some are already."""
+def _short(data: Results, lines: int, gone: float) -> str:
+    """How full memory would be if all of these lines were evicted and read back.
+
+    A share of them, `gone`, already is. Empty if that is not so full that the rate may fall.
+    """
     node = told(data)
-    more = 2 * (1 - leaking(data)) * lines * LINE_BYTES / data.measured_ns
-    return node.gbytes_per_s + more > MUCH * node.limit_gbytes_per_s
+    more = 2 * (1 - gone) * lines * LINE_BYTES / data.measured_ns / node.limit_gbytes_per_s
+    used = node.gbytes_per_s / node.limit_gbytes_per_s + more
+    if more < LITTLE or used < MUCH:
+        return ""
+    return (
+        "if all that was evicted and read back, it would take "
+        f"{100 * used:.0f} % of what the memory bus carries"
+    )

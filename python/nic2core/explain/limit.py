@@ -24,6 +24,10 @@ which a run shows how close a domain is to its allowed rate."""
 LEFT = 0.01
 """Share of the arrivals left uncompleted above which queues are growing, not just fluctuating."""
 
+LEFT_FREE = 0.05
+"""Share of what a stage allows from which senders that lose nothing leave it free on purpose: those
+that keep a queue before it do 96.5 % and more (docs/models/explain.md)."""
+
 FULL_CORE = 0.95
 """Share of time busy from which a core counts as saturated: packets come in bunches."""
 
@@ -108,7 +112,7 @@ class Run:
         if transport is None or self.data.packets.offered == 0:
             return False
         # Where packets are dropped, the path was full for a part of the time.
-        room = NOTICED if self.data.packets.drop_share > 0 else NOTICED / 2
+        room = NOTICED if self.data.packets.drop_share > 0 else LEFT_FREE
         if self.rate >= (1 - room) * self.model.rate:
             return False
         # A window that is nearly fully open may cover everything that is requested.

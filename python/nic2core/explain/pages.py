@@ -26,10 +26,6 @@ KEYS = {
 }
 """Kinds of mapping as named in results, with the key of their page size."""
 
-RINGS = 4
-"""Rings per queue: descriptors and completions, for receive and transmit. Each is walked in order,
-so one page of it is in use at a time."""
-
 
 def larger_pages(data: Results, scenario: dict[str, Any]) -> dict[str, Any]:
     """The keys that give large pages to every kind of mapping that is used with small ones."""
@@ -58,11 +54,14 @@ def why_they_may_miss(data: Results, scenario: dict[str, Any]) -> str:
 def why_longer_rings_may_miss(data: Results, scenario: dict[str, Any], sets: dict[str, Any]) -> str:
     """Why rings of these lengths may miss the IOTLB, where those of now do not; empty otherwise.
 
-    What goes round in more pages than an IOTLB holds is always out of it when its turn comes, and
-    other writes wait for the walk, because they may not pass each other.
+    What goes round in more pages than an IOTLB holds is always out of it when its turn comes. Other
+    writes wait for the walk, unless relaxed ordering lets them pass.
     """
-    iommu = scenario["machine"].get("iommu")
+    machine = scenario["machine"]
+    iommu = machine.get("iommu")
     if data.iommu is None or iommu is None or iommu["mode"] != "loose":
+        return ""
+    if (machine.get("pcie") or {}).get("relaxed_ordering"):
         return ""
     longer = {key.removeprefix("queues."): value for key, value in sets.items()}
     changed = {**scenario, "queues": {**scenario["queues"], **longer}}
@@ -106,7 +105,7 @@ def _in_turn(data: Results, scenario: dict[str, Any]) -> list[_Region]:
     page = {of: size_bytes(size) for of, size in scenario["machine"]["iommu"]["pages"].items()}
     descriptor, completion = size_bytes(nic["descriptor_size"]), size_bytes(nic["completion_size"])
     received, sent = queues["rx_descriptors"], queues["tx_descriptors"]
-    together = queues.get("tx_completion_batch", 1)
+    together = queues["tx_completion_batch"]
     found = [
         _Region(received, descriptor, page["descriptors"]),
         _Region(sent, descriptor, page["descriptors"]),
@@ -122,13 +121,10 @@ def _in_turn(data: Results, scenario: dict[str, Any]) -> list[_Region]:
 
 def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
     """Large pages that a queue has in use at a time."""
-    queues, large = scenario["queues"], size_bytes(LARGE)
-    pool = queues.get("pool_buffers") or queues["rx_descriptors"]
-    # These begin on a page boundary; transmit buffers do not, and may reach into one more page.
-    pages: int = ceil(pool * _buffer_bytes(queues) / large) + RINGS
-    if _copies(data, scenario):
-        pages += ceil(room_to_send(queues) * _sent_bytes(scenario) / large) + 1
-    return pages
+    large = size_bytes(LARGE)
+    pages = sum(of._replace(page_bytes=large).pages for of in _in_turn(data, scenario))
+    # Receive buffers begin on a page boundary; transmit buffers do not, and may reach one more.
+    return pages + _copies(data, scenario)
 
 
 def _buffer_bytes(queues: dict[str, Any]) -> float:

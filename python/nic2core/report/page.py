@@ -293,7 +293,7 @@ def _queues(results: Sequence[Record]) -> list[tuple[str, Figure]]:
     """What cores do, where there are several to tell apart."""
     if all(len(r.data.queues) < 2 for r in results):
         return []
-    return [(of, plots.by_core(results, of)) for of in AXES]
+    return [(of.replace("_", " "), plots.by_core(results, of)) for of in AXES]
 
 
 def _llc(results: Sequence[Record]) -> list[tuple[str, Figure]]:

@@ -602,8 +602,10 @@ class QueueResults(Plain):
 
     core: int
     """The core, from 0."""
-    core_busy_ps: int
-    """Time in which the core did not wait for the next packet, ps."""
+    core_busy_ps: int | None = None
+    """Time in which the core did not wait for the next packet, ps; absent in results from before 29
+    November 2026.
+    """
     offered: int
     """Packets that arrived for this queue, dropped or not."""
     received: int

@@ -88,7 +88,7 @@ impl QueuePair {
         let (rx, tx) = (&self.rx.counts, &self.tx.counts);
         QueueResults {
             core: self.core.into(),
-            core_busy_ps: core_busy.0,
+            core_busy_ps: Some(core_busy.0),
             offered: rx.offered,
             received: rx.used.uses,
             rx_busy_ps: rx.used.time(now),

@@ -47,8 +47,10 @@ pub struct Domain {
 pub struct QueueResults {
     /// The core, from 0.
     pub core: u32,
-    /// Time in which the core did not wait for the next packet, ps.
-    pub core_busy_ps: u64,
+    /// Time in which the core did not wait for the next packet, ps; absent in results from before
+    /// 29 November 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_busy_ps: Option<u64>,
     /// Packets that arrived for this queue, dropped or not.
     pub offered: u64,
     /// Packets that took a receive descriptor.
