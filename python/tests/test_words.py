@@ -9,6 +9,7 @@ import pytest
 from nic2core import Result, api, words
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
+from nic2core.explain.limit import CARRIED
 from nic2core.results.bases import is_read
 from nic2core.results.models import Peak, Probe
 from nic2core.scenario.quantity import nanoseconds
@@ -330,3 +331,21 @@ def test_the_rate_of_a_peak_is_that_of_the_scenario(
     assert words.rate_to_set(found, traffic) == (told or "4.997 Mpps")
     assert "try other seeds" in said
     assert "try other values of run.warmup" in words.peak(found, {"kind": "replay"})
+
+
+def test_no_run_is_faster_for_the_packets_that_came_by_chance(calm: Result, ddio: Result) -> None:
+    def run(label: str, share: float, of: Result = calm) -> Result:
+        packets = of.data.packets
+        names = ("completed", "offered", "completed_mpps", "offered_mpps")
+        update = {
+            name: type(getattr(packets, name))(share * getattr(packets, name)) for name in names
+        }
+        packets = packets.model_copy(update=update)
+        return replace(of, label=label, data=of.data.model_copy(update={"packets": packets}))
+
+    same = [run("a", 1.0), run("b", 0.985), run("c", 1.015)]
+    assert {r.limit for r in same} <= CARRIED
+    assert overview(same).startswith("all runs perform about the same, ")
+    # Where something limits, it is not chance.
+    limited = [run("a", 1.0, ddio), run("b", 0.985, ddio), run("c", 1.015, ddio)]
+    assert " fastest at " in overview(limited)

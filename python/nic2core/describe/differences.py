@@ -18,6 +18,7 @@ from nic2core.describe.rates import (
     SAME_RATE,
     TIMES,
     achieved,
+    all_carry_the_same,
     carried,
     ends,
     lost,
@@ -78,7 +79,7 @@ def _overview(results: Sequence[Record]) -> tuple[str, bool]:
     low, high = min(rates), max(rates)
     if low <= 0:
         return "", False
-    if high / low - 1 < SAME_RATE:
+    if high / low - 1 < SAME_RATE or all_carry_the_same(results, unit):
         span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
         apart = _most_apart([*_of_packets(results), *_beside(results)])
         same = "throughput is about the same" if apart else "all runs perform about the same"

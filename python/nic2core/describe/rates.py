@@ -152,6 +152,20 @@ def carried(
     )
 
 
+def all_carry_the_same(results: Sequence[Record], unit: str) -> bool:
+    """Whether all runs carry what is offered, and their traffic offers the same.
+
+    By chance some packets more or fewer came in the time of one: that makes no run faster.
+    """
+    if any(r.peak or r.data.transport or r.data.demand_mpps is None for r in results):
+        return False
+    loads = [_asked(run, unit) for run in results]
+    same = 0 < max(loads) <= (1 + SAME_RATE) * min(loads)
+    rates = [_completed(run, unit) for run in results]
+    near = max(rates) <= (1 + 2 * SHORT_BY_CHANCE) * min(rates)
+    return same and near and all(_carries(run) for run in results)
+
+
 def _asked(result: Record, unit: str) -> float:
     """The load that a run's traffic asks for."""
     packets = result.data.packets
