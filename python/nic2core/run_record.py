@@ -23,6 +23,7 @@ from nic2core.files import write_parquet, write_whole
 from nic2core.listing import forget_listing, listed_runs
 from nic2core.results.saved import Saved, mismatch
 from nic2core.scenario.capture import capture_digest, capture_file, is_capture
+from nic2core.shipped import scenario_named
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:
@@ -289,9 +290,7 @@ class Record:
         try:
             text = file.read_bytes()
         except FileNotFoundError:
-            from nic2core.sources import find
-
-            if find(path).suffix == ".toml":
+            if scenario_named(Path(path)) is not None:
                 raise _a_scenario(path) from None
             raise UserError(f"{file} does not exist. {A_RESULT}") from None
         return cls.from_json(text, str(file))

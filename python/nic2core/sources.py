@@ -12,7 +12,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nic2core import _core
+from nic2core import _core, shipped
 from nic2core._core import UserError
 from nic2core.listing import COMPARISON_FILE, listed_runs
 from nic2core.run_record import RESULT_FILE, Record
@@ -36,9 +36,6 @@ A_SEARCH = "a search (nic2core.find_peak, or peak=True)"
 ANOTHER_DIRECTORY = "another directory for out"
 """Parts of errors that name what a caller in Python has; the command names its own in their place.
 """
-
-SHIPPED = Path(__file__).parent
-"""Where the machines and scenarios shipped with the package are."""
 
 
 @dataclass(frozen=True)
@@ -177,14 +174,14 @@ def _prepare(source: Source, overrides: dict[str, Any], *, peak: bool) -> Prepar
 def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     """Load a scenario file and its machine, with these keys overridden."""
     if not path.exists():
-        shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
+        names = sorted(file.stem for file in shipped.SCENARIOS.glob("*.toml"))
         beside = {f.stem: str(f) for f in path.parent.glob("*.toml")}
-        near = get_close_matches(path.stem, [*beside, *shipped], n=1)
+        near = get_close_matches(path.stem, [*beside, *names], n=1)
         meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
         raise UserError(
             f"{path} does not exist.{meant} A scenario is a TOML file, the directory of a saved "
-            f"result, or the name of one in {(SHIPPED / 'scenarios').resolve()}: "
-            f"{', '.join(shipped)}."
+            f"result, or the name of one in {shipped.SCENARIOS.resolve()}: "
+            f"{', '.join(names)}."
         )
     if path.is_dir():
         raise UserError(f"{path} is a directory; name a scenario file or the result of a run.")
@@ -195,7 +192,7 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     folders: list[str | PathLike[str]]
     # The folder `machines` beside the scenario's folder, also if the path is a bare file name.
     beside_folder = normpath(path.parent / ".." / "machines")
-    folders = [beside_folder, "machines", SHIPPED / "machines"]
+    folders = [beside_folder, "machines", shipped.MACHINES]
     text, origins = _core.load_scenario(path, sets, folders)
     read = replace(_prepared(text, origins, _as_they_are(text, overrides)), name=_name(path))
     if STANDARD not in overrides:
@@ -336,8 +333,5 @@ def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
 def find(path: str | Path) -> Path:
     """The file of a scenario; for a shipped one the bare name is enough."""
     path = Path(path)
-    shipped = SHIPPED / "scenarios" / f"{path.name.removesuffix('.toml')}.toml"
     named = path.exists() and (not path.is_dir() or _holds_results(path))
-    if named or len(path.parts) > 1 or not shipped.exists():
-        return path
-    return shipped
+    return path if named else shipped.scenario_named(path) or path

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nic2core import sources
+from nic2core import shipped
 from nic2core.scenario import file_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SCENARIOS = sorted((sources.SHIPPED / "scenarios").glob("*.toml"))
-MACHINES = sorted((sources.SHIPPED / "machines").glob("*.toml"))
+SCENARIOS = sorted(shipped.SCENARIOS.glob("*.toml"))
+MACHINES = sorted(shipped.MACHINES.glob("*.toml"))
 
 SCENARIO = Draft202012Validator(file_schema.scenario_file())
 MACHINE = Draft202012Validator(file_schema.machine_file())

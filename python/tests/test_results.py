@@ -240,3 +240,10 @@ def test_the_io_ways_are_as_full_as_they_leak(ddio: Result, sweeper: Result) -> 
     assert io_ways(ddio) == "85.9 % of writes leak"
     # Swept lines take a new line each time, and leave nothing behind.
     assert io_ways(sweeper).startswith(("0.", "1."))
+
+
+def test_the_name_of_a_shipped_scenario_is_no_result_and_a_path_of_that_name_is_none() -> None:
+    with pytest.raises(UserError, match=r"^sweeper-kvs is a scenario, not a result\. Run it with"):
+        Result.load("sweeper-kvs")
+    with pytest.raises(UserError, match=r"^out/sweeper-kvs does not exist\. "):
+        Result.load("out/sweeper-kvs")

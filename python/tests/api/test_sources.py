@@ -15,7 +15,7 @@ import pytest
 from small_demo import DEMO, ROOT, SMALL
 
 import nic2core
-from nic2core import UserError, api, sources
+from nic2core import UserError, api, shipped, sources
 from nic2core.api import WithoutEffect
 from nic2core.rerun import run_changes
 from nic2core.results.models import Peak
@@ -261,7 +261,7 @@ def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
 ) -> None:
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "mine.toml").touch()
-    monkeypatch.setattr(sources, "SHIPPED", tmp_path)
+    monkeypatch.setattr(shipped, "SCENARIOS", tmp_path / "scenarios")
     with pytest.raises(UserError, match=re.escape(f"one in {tmp_path / 'scenarios'}: mine.")):
         nic2core.load("nosuch")
 
@@ -271,7 +271,7 @@ def test_a_directory_is_no_scenario_of_its_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()
-    assert sources.find("demo") == sources.SHIPPED / "scenarios" / "demo.toml"
+    assert sources.find("demo") == shipped.SCENARIOS / "demo.toml"
 
 
 def test_a_file_named_machines_is_no_folder_to_look_in(tmp_path: Path) -> None:
