@@ -189,8 +189,8 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
     if footprint:
         evicted = sum(c.gbytes_per_s for c in result.data.memory.causes if c.cause in LEAKS)
         yield (
-            f"Of the lines that the NIC writes, {words.percent(leaking(result.data))} are evicted "
-            f"to memory ({words.three(evicted)} GB/s). Packets go through "
+            f"Of the packet lines that the NIC writes, {words.percent(leaking(result.data))} are "
+            f"evicted to memory ({words.three(evicted)} GB/s). Packets go through "
             f"{words.megabytes(footprint)} of receive buffers and completions in turn; the I/O "
             f"ways hold {words.megabytes(_io_lines(result))}."
         )

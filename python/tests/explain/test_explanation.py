@@ -17,9 +17,10 @@ from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
 from nic2core.explain.model import Model
+from nic2core.explain.stages import leaking
 from nic2core.explain.what_if import RECEIVED
 from nic2core.rerun import run_changes
-from nic2core.results.models import Peak
+from nic2core.results.models import IoKindResults, Peak
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -311,14 +312,30 @@ def test_reruns_of_senders_are_said_to_differ_by_chance(closed_loop: Result, ddi
         assert told not in "\n".join(hints(result, ddio.helps))
 
 
+def test_what_leaks_are_packets_where_kinds_are_told_apart(ddio: Result) -> None:
+    io = ddio.data.io
+    assert io is not None
+    assert io.write_hits is not None
+    assert io.write_misses is not None
+    written = io.write_hits + io.write_misses
+    none = dict.fromkeys(("write_moves", "write_bypasses", "write_asides", "read_hits"), 0)
+    kinds = [
+        IoKindResults(kind=kind, write_hits=0, write_misses=lines, read_misses=0, **none)
+        for kind, lines in (("rx", 16 * written // 17), ("descriptor", written // 17))
+    ]
+    told = ddio.data.model_copy(update={"io": io.model_copy(update={"by_kind": kinds})})
+    assert leaking(told) == pytest.approx(leaking(ddio.data) * 17 / 16, rel=1e-3)
+
+
 def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     """24 queues of 1024 packets of 16 lines are 25.2 MB, and completions of 16 B 0.4 MB."""
     leak = [replace(h, predicted=0.5) for h in ddio.helps if h.change.domain == "io-ways"]
     said = "\n".join(hints(ddio, leak))
-    # 14.6 of 17 lines written for a request.
+    # 14.6 of 17 lines written for a request, which has one that is its completion.
     assert (
-        "Of the lines that the NIC writes, 85.9 % are evicted to memory (19.5 GB/s). Packets go "
-        "through 25.6 MB of receive buffers and completions in turn; the I/O ways hold 6.29 MB."
+        "Of the packet lines that the NIC writes, 85.9 % are evicted to memory (19.5 GB/s). "
+        "Packets go through 25.6 MB of receive buffers and completions in turn; the I/O ways hold "
+        "6.29 MB."
     ) in said
     assert "`nic2core compare DIR --vary placement.io_ways=2,4,8` compares" in said
     named = "\n".join(hints(ddio, leak, "my runs/a"))
@@ -362,7 +379,7 @@ def test_what_leaks_is_told_even_where_nothing_limits(calm: Result) -> None:
         said = "\n".join(hints(run, run.helps))
         assert "no change can raise the throughput" in said
         assert ("evicted to memory" in said) == bool(told)
-        assert f"Of the lines that the NIC writes, {told}" in said or not told
+        assert f"Of the packet lines that the NIC writes, {told}" in said or not told
 
 
 def test_domains_that_limit_together_are_told(ddio: Result) -> None:
