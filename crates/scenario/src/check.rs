@@ -6,6 +6,7 @@
 use nic2core_engine::units;
 use serde_json::Value as Json;
 
+use crate::elsewhere;
 use crate::error::UserError;
 use crate::tree::{Node, Value, join};
 
@@ -18,14 +19,18 @@ pub(crate) struct Wrong {
     pub(crate) beyond: Vec<(String, Value)>,
 }
 
+/// Fewer letters are a part of too many keys.
+const PART: usize = 4;
+
 /// Everything in `root` that the schema does not allow.
 pub(crate) fn check(schema: &Json, root: &Node) -> Wrong {
-    let mut checker = Checker { defs: &schema["$defs"], found: Wrong::default() };
+    let mut checker = Checker { all: schema, defs: &schema["$defs"], found: Wrong::default() };
     checker.node(schema, root, "");
     checker.found
 }
 
 struct Checker<'s> {
+    all: &'s Json,
     defs: &'s Json,
     found: Wrong,
 }
@@ -197,12 +202,14 @@ impl<'s> Checker<'s> {
             } else if schema["additionalProperties"] == false {
                 let keys = properties.as_object().into_iter().flat_map(|p| p.keys());
                 let keys: Vec<&str> = keys.map(String::as_str).collect();
-                let mut allowed = known(&keys, name);
-                if let (None, Some(table)) =
-                    (nearest(keys.iter().copied(), name), self.only_table_with(properties, name))
-                {
-                    allowed += &format!("; did you mean {}?", join(&join(key, table), name));
-                }
+                let allowed = match self.meant(&keys, name, &child_key).as_slice() {
+                    [] => known(&keys, name),
+                    [only] => format!("{}; did you mean {only}?", keys.join(", ")),
+                    [others @ .., last] => {
+                        let (keys, others) = (keys.join(", "), others.join(", "));
+                        format!("{keys}; did you mean {others} or {last}?")
+                    }
+                };
                 self.wrong(child, &child_key, "is not a known key", allowed);
             }
         }
@@ -213,14 +220,12 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// The only table among these keys that has a key of this name.
-    fn only_table_with(&self, keys: &'s Json, name: &str) -> Option<&'s str> {
-        let mut tables = keys.as_object()?.iter().filter(|(_, schema)| {
-            let schema = schema["anyOf"].get(0).unwrap_or(schema);
-            self.resolve(schema).0["properties"].get(name).is_some()
-        });
-        let (table, _) = tables.next()?;
-        tables.next().is_none().then_some(table)
+    /// The keys that an unknown one probably stands for, unless it is a typo: those of its table that it is a part of
+    /// (`descriptors`), or else those of its name in other tables.
+    fn meant(&self, keys: &[&str], name: &str, key: &str) -> Vec<String> {
+        let part = |of: &&&str| name.len() >= PART && of.contains(name);
+        let longer: Vec<String> = keys.iter().filter(part).map(|of| (*of).to_owned()).collect();
+        if longer.is_empty() { elsewhere::of_name(self.all, name, key) } else { longer }
     }
 
     /// What a key takes, in words.

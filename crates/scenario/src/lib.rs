@@ -7,6 +7,7 @@
 
 mod capture;
 mod check;
+mod elsewhere;
 mod error;
 mod files;
 mod load;

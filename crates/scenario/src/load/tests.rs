@@ -391,6 +391,13 @@ fn a_machine_in_place_of_a_scenario_is_one_error() {
 fn a_key_without_its_table_and_another_case_are_found() {
     let e = load_text(KVS, BOX, &["io_ways=4"]).unwrap_err();
     assert!(e.ends_with("slo; did you mean placement.io_ways?"), "{e}");
+    let e = load_text(KVS, BOX, &["rate=20 Mpps"]).unwrap_err();
+    assert!(e.ends_with("slo; did you mean traffic.rate?"), "{e}");
+    let e = load_text(KVS, BOX, &["placement.replacement=lru"]).unwrap_err();
+    assert!(e.contains("; did you mean machine.") && e.contains("machine.llc.replacement"), "{e}");
+    assert!(e.contains(" or machine."), "{e}");
+    let e = load_text(KVS, BOX, &["queues.descriptors=5"]).unwrap_err();
+    assert!(e.ends_with("; did you mean rx_descriptors or tx_descriptors?"), "{e}");
     let e = load_text(KVS, BOX, &["placement.policy=DDIO"]).unwrap_err();
     assert!(e.ends_with("; did you mean ddio?"), "{e}");
 }
