@@ -153,8 +153,9 @@ impl Origins {
     }
 
     /// The errors for what the engine refused, with the places where it was given. If that was in a
-    /// file, the overrides are named that make it impossible (`blamed`). `written` returns a
-    /// value as the user wrote it, by its key: the engine knows a "0 ms" as 0 ps.
+    /// file, the overrides are named that make it impossible (`blamed`), or else a reason that
+    /// stands in another file. `written` returns a value as the user wrote it, by its key: the
+    /// engine knows a "0 ms" as 0 ps.
     pub(crate) fn explain(
         &self,
         violations: &[Violation],
@@ -164,13 +165,12 @@ impl Origins {
         let explain = |v: &Violation| {
             let given = written(&v.key).unwrap_or_else(|| v.given.clone());
             let sets = if self.place(&v.key).is_set() { Vec::new() } else { blamed(v) };
-            let mut with: Vec<String> = sets.iter().map(Place::to_string).collect();
-            if with.is_empty() {
-                with.extend(self.elsewhere(v));
+            let mut reasons: Vec<String> = sets.iter().map(Place::to_string).collect();
+            if reasons.is_empty() {
+                reasons.extend(self.elsewhere(v));
             }
-            let with =
-                if with.is_empty() { "".into() } else { format!(" with {}", with.join(" ")) };
-            let problem = format!("cannot be simulated{with}");
+            let with = if reasons.is_empty() { "" } else { " with " };
+            let problem = format!("cannot be simulated{with}{}", reasons.join(" "));
             self.refuse(&v.key, given, problem, v.allowed.clone())
         };
         UserErrors(violations.iter().map(explain).collect())

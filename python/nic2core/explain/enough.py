@@ -28,10 +28,10 @@ class Enough:
 def enough_cores(result: Record) -> Enough | None:
     """How many cores would carry what is offered, by the model and if it is spread evenly.
 
-    `None` where cores do not limit open traffic, where some of them are much fuller than others, or
-    of a capture, whose flows are what they are, get clearly more,
-    where several tenants share the load or others have the cores behind, and where all cores of the
-    machine would not do or so many cannot be simulated (an RSS table has an entry for each).
+    `None` where cores do not limit open traffic, where some of them are much fuller than others,
+    where one gets clearly more of a capture (whose flows are what they are), where several tenants
+    share the load or others have the cores behind, and where all cores of the machine would not do
+    or so many cannot be simulated (an RSS table has an entry for each).
     """
     data, scenario, model = result.data, result.scenario, result.model
     if not result.limited or model.cause != "cores" or data.transport is not None:
