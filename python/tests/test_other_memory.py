@@ -29,8 +29,9 @@ def test_timings_that_another_standard_drops_are_told(source: Any) -> None:
     timings = sources.prepare(source(), sets).scenario["machine"]["dram"]["timings"]
     assert {key for key, clocks in timings.items() if clocks is not None} == {"faw"}
     told = (
-        "machine.dram.timings of DDR4-3200AA are dropped (ccd_l, ccd_l_wr, ras, rc, rfc, rrd_l, "
-        "rrd_s): they are in its clocks, and DDR4-2933 has timings of its own."
+        "machine.dram.timings of DDR4-3200AA are dropped (ccd_l, cwl, rank_switch, rd_to_wr, "
+        "rd_to_wr_other_rank, rfc, rrd_l, rrd_s, wtr_l): they are in its clocks, and DDR4-2933 "
+        "has timings of its own."
     )
     assert _told(source(), sets) == [told]
 
@@ -39,7 +40,7 @@ def test_timings_that_another_standard_drops_are_told(source: Any) -> None:
 def test_timings_of_the_same_standard_stay(source: Any) -> None:
     sets = {"machine.dram.standard": "DDR4-3200AA", "machine.dram.timings.faw": 40}
     timings = sources.prepare(source(), sets).scenario["machine"]["dram"]["timings"]
-    assert (timings["faw"], timings["rfc"]) == (40, 560)
+    assert (timings["faw"], timings["rfc"]) == (40, 256)
     assert _told(source(), sets) == []
 
 
@@ -61,7 +62,7 @@ def test_the_standard_of_the_file_set_again_keeps_its_timings() -> None:
     scenario = nic2core.load("sweeper-kvs")
     scenario.machine.dram.standard = "DDR4-2933"
     prepared = sources.prepare(scenario, {"machine.dram.standard": "DDR4-3200AA"})
-    assert prepared.scenario["machine"]["dram"]["timings"]["rfc"] == 560
+    assert prepared.scenario["machine"]["dram"]["timings"]["rfc"] == 256
     assert prepared.dropped == ""
 
 

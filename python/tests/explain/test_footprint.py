@@ -23,7 +23,10 @@ def rings(result: Result) -> dict[str, Help]:
     }
 
 
-BACKLOG: dict[str, Any] = SHORT | {"traffic.flows": 65536}
+BACKLOG: dict[str, Any] = SHORT | {
+    "traffic.flows": 65536,
+    "tenants.0.app.packet_instructions": 50,
+}
 
 SMALL: dict[str, Any] = SHORT | {
     "tenants.0.cores.count": 8,
@@ -47,11 +50,12 @@ SMALL: dict[str, Any] = SHORT | {
                 "the LLC 37.7 MB, and if all that was evicted and read back, it would take "
             ),
         ),
-        # A core copies 1 MB into its L2, and then 2.
+        # A core copies 1 MB into its L2, and then 2, which takes time with a real core's registers.
         (
             "sweeper-l3fwd",
             BACKLOG
             | {
+                "machine.core.l1_miss_registers": 12,
                 "tenants.0.cores.count": 4,
                 "queues.rx_descriptors": 1024,
                 "queues.tx_descriptors": 512,
