@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LLC_WAYS = 12
 SPLITS = (1, 2, 4, 6, 8, 10)
 """I/O ways A of the six splits (A, B) of figure 9a. The paper names only (2, 10) and (4, 8). Steps
-of two give five; the sixth is one way, where X-Mem does as with two, so it affects no claim."""
+of two give five; the sixth is one way."""
 SHARED = (2, 4, 6, 8, 10, 12)
 """I/O ways of figure 9b."""
 BALANCED = 4
@@ -100,7 +100,7 @@ def frontier(at: At) -> Simulated:
             (l3fwd(at, swept) / l3fwd(at, plain), xmem(at, swept) / xmem(at, plain))
         )
         # Pareto dominance: no worse in either direction and better in one, within the resolution of
-        # peaks. Otherwise a single packet would decide where the NIC's port limits both.
+        # peaks. Otherwise a single packet would decide where the cores limit both.
         return lesser > 1 - RESOLUTION and greater > 1 + RESOLUTION, lesser
 
     swept = [split(w, sweeper=True) for w in SPLITS]
