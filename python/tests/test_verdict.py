@@ -284,7 +284,7 @@ def test_a_benchmark_waits_for_no_packet() -> None:
 
 def test_the_fullest_core_is_called_one_where_another_stage_is_named() -> None:
     alone = {"tenants.1.cores.count": 0, "run.warmup": "300 us", "run.duration": "300 us"}
-    alone |= {"traffic.rate": "70 Mpps", "tenants.0.app.packet_instructions": 50}
+    alone |= {"traffic.rate": "90 Mpps", "tenants.0.app.packet_instructions": 50}
     run = api.run("sweeper-collocation", alone)
     assert (run.model.full, run.model.cause) == ("cores", "dram")
     said = verdict(run)

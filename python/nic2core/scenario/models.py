@@ -249,9 +249,13 @@ class TimeoutRowPolicy(Model):
     timeout: UInt32
 
 
-RowPolicy: TypeAlias = Literal["open", "closed"] | CloseAfterRowPolicy | TimeoutRowPolicy
+RowPolicy: TypeAlias = (
+    Literal["open", "closed", "closed-adaptive"] | CloseAfterRowPolicy | TimeoutRowPolicy
+)
 """When an open row is closed. `open`: A row stays open until another row of its bank is wanted.
-`closed`: Every read and write closes its row (auto-precharge).
+`closed`: Every read and write closes its row (auto-precharge). `closed-adaptive`: A read or write
+closes its row (auto-precharge) unless a waiting request of the same queue wants the row, as in
+zSim, and as in gem5's `close_adaptive`.
 """
 
 

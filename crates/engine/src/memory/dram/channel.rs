@@ -67,6 +67,8 @@ pub(super) struct Channel<const W: usize> {
     timeout: Option<u64>,
     /// Whether the row policy closes rows at all.
     closes_rows: bool,
+    /// Whether an access leaves its row open for a waiting request.
+    spares_wanted: bool,
     /// Banks the row policy will close, and the first clock at which one may be due.
     watched: Vec<u16>,
     next_close: u64,
@@ -112,7 +114,7 @@ impl<const W: usize> Channel<W> {
         let wake = calendar.next();
         let (close_after, timeout) = match cfg.row_policy {
             RowPolicy::Open => (u32::MAX, None),
-            RowPolicy::Closed => (0, None),
+            RowPolicy::Closed | RowPolicy::ClosedAdaptive => (0, None),
             RowPolicy::CloseAfter(n) => (n, None),
             RowPolicy::Timeout(clocks) => (u32::MAX, Some(u64::from(clocks))),
         };
@@ -136,6 +138,7 @@ impl<const W: usize> Channel<W> {
             close_after,
             timeout,
             closes_rows: cfg.row_policy != RowPolicy::Open,
+            spares_wanted: cfg.row_policy == RowPolicy::ClosedAdaptive,
             watched: Vec::with_capacity(banks),
             next_close: NEVER,
             alarm: 0,

@@ -18,6 +18,9 @@ pub enum RowPolicy {
     Open,
     /// Every read and write closes its row (auto-precharge).
     Closed,
+    /// A read or write closes its row (auto-precharge) unless a waiting request of the same queue wants
+    /// the row, as in zSim, and as in gem5's `close_adaptive`.
+    ClosedAdaptive,
     /// A row is closed after this many accesses: by a precharge as soon as one may be issued, or by the
     /// auto-precharge of an access that comes before that.
     CloseAfter(u32),
@@ -197,7 +200,7 @@ impl DramConfig {
             check.refuse("drain_low_percent", low, allowed);
         }
         match self.row_policy {
-            RowPolicy::Open | RowPolicy::Closed => {}
+            RowPolicy::Open | RowPolicy::Closed | RowPolicy::ClosedAdaptive => {}
             RowPolicy::CloseAfter(n) => check_clocks(check, "row_policy.close-after", n, 1_000_000),
             RowPolicy::Timeout(n) => check_clocks(check, "row_policy.timeout", n, 1_000_000),
         }

@@ -141,6 +141,15 @@ impl Requests {
         slot
     }
 
+    /// Whether another request of the same queue waits for the row of `slot`, which is the one that the row
+    /// was opened for or the oldest that waits for it.
+    pub(super) fn others_want_row(&self, slot: u16) -> bool {
+        let &Request { row, bank, next, write, .. } = self.get(slot);
+        let opened = self.opened(bank) == slot;
+        let others = if opened { self.first(bank, usize::from(write)) } else { next };
+        self.find_row(others, row) != NONE
+    }
+
     /// All requests that wait for `bank` in a queue, the oldest first.
     #[cfg(test)]
     pub(super) fn waiting(&self, bank: u16, which: usize) -> impl Iterator<Item = u16> {

@@ -222,6 +222,26 @@ fn row_policies_close_rows() {
 }
 
 #[test]
+fn a_closed_adaptive_row_stays_open_for_a_waiting_request_of_the_same_queue() {
+    let run = |requests: &[(u64, u32, bool)]| {
+        run(&DramConfig { row_policy: RowPolicy::ClosedAdaptive, ..config() }, requests).0
+    };
+    let closing = |close| Kind::Read { close };
+    let waiting = run(&[(0, 0, false), (0, 1, false), (1000, 2, false)]);
+    assert_eq!(clocks(&waiting, closing(false)), [23]);
+    assert_eq!(clocks(&waiting, closing(true)), [23 + 8, 1001 + 22], "tCCD_L; closed in between");
+    assert!(clocks(&waiting, Kind::Precharge).is_empty());
+    let rows = waiting.stats(0, Ps(2_000_000)).read_rows;
+    assert_eq!((rows.hits, rows.misses, rows.conflicts), (1, 2, 0));
+    // A request that wants another row, and one of the queue that is not served, keep nothing open.
+    let another = run(&[(0, 0, false), (0, ROW, false)]);
+    assert_eq!(clocks(&another, closing(true)), [23, 1 + 52 + 22 + 22], "tRAS, tRP, tRCD");
+    let of_writes = run(&[(0, 0, false), (0, 1, true)]);
+    assert_eq!(clocks(&of_writes, closing(true)), [23]);
+    assert_eq!(clocks(&of_writes, Kind::Activate).len(), 2);
+}
+
+#[test]
 fn a_young_conflict_does_not_close_a_row_that_an_older_read_wants() {
     // The second hit may follow only tCCD_L after the first; the conflict could precharge (tRTP
     // and tRAS have passed with this tRTP) before that.
@@ -452,6 +472,7 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
     let row_policy = prop_oneof![
         Just(RowPolicy::Open),
         Just(RowPolicy::Closed),
+        Just(RowPolicy::ClosedAdaptive),
         (1u32..5).prop_map(RowPolicy::CloseAfter),
         (1u32..300).prop_map(RowPolicy::Timeout),
     ];

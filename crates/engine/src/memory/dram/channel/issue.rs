@@ -64,7 +64,7 @@ impl<const W: usize> Channel<W> {
     fn access(&mut self, slot: u16, bank: u16, held: bool, now: u64) {
         let &Request { row, tag, write, .. } = self.requests.get(slot);
         let end = self.device.column(bank, write, now);
-        let close = self.closes_rows && self.apply_policy(bank, held, now);
+        let close = self.closes_rows && self.apply_policy(slot, bank, held, now);
         self.trace.record(now, Kind::column(write, close), bank, row);
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
@@ -122,7 +122,14 @@ impl<const W: usize> Channel<W> {
     /// After an access: if the row policy lets the access close its row, does so and returns true;
     /// otherwise the policy may close the row later.
     #[inline(never)]
-    fn apply_policy(&mut self, bank: u16, held: bool, now: u64) -> bool {
+    fn apply_policy(&mut self, slot: u16, bank: u16, held: bool, now: u64) -> bool {
+        if self.spares_wanted {
+            let close = !held && !self.requests.others_want_row(slot);
+            if close {
+                self.device.close_after_access(bank);
+            }
+            return close;
+        }
         let close_after = self.close_after;
         let b = self.device.bank_mut(bank);
         if !held && b.accesses >= close_after {
