@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/.venv/bin:$PATH"
 profile=${1:-release}
-echo "Building the engine (the first time takes two to four minutes)"
+echo "Building the engine (the first time takes two to five minutes)"
 build() { maturin develop --profile "$profile" --locked --uv; }
 log=.venv/build.log
 # In a terminal cargo shows its progress; elsewhere its output matters only if it fails.

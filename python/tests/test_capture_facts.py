@@ -64,7 +64,7 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     [({"reordered": 3}, "; 3 packets were out of order and are sorted by time."),
      ({"reordered": 1}, "; 1 packet was out of order and is sorted by time."),
      ({"vlan_packets": 5}, "; 5 packets have VLAN tags, which count as bytes only."),
-     ({"same_time": 11}, ", and they arrive together."),
+     ({"same_time": 11}, "`tcpdump --time-stamp-precision=nano` captures nanoseconds)."),
      ({"same_time": 10}, " are measured."),
      ({"largest_gap": CaptureGap(ps=6 * 10**11, before_packet=17)},
       "; one gap of 600 ms, before packet 17, is 60.0 % of the capture."),

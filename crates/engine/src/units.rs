@@ -52,7 +52,11 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
             "" => format!("\"{text}\" has no unit; expected {}", allowed()),
             // No unit contains a digit: a comma or an exponent ended the number.
             _ if unit.contains(|c: char| c.is_ascii_digit()) => bad(),
-            _ => format!("\"{text}\" has the unit \"{unit}\"; expected {}", allowed()),
+            _ => {
+                let meant = meant(unit, units).map(|name| format!(" (did you mean {name}?)"));
+                let meant = meant.unwrap_or_default();
+                format!("\"{text}\" has the unknown unit \"{unit}\"{meant}; expected {}", allowed())
+            }
         })?
         .1;
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
@@ -75,6 +79,15 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
         return Err(finer());
     }
     u64::try_from(base + part / ten).map_err(|_| too_large())
+}
+
+/// The unit that someone means who writes `unit` in other letters, or its decimal or shorter form:
+/// `GHz` for `Ghz`, `MiB` for `MB`, `Gbps` for `Gb`.
+fn meant(unit: &str, units: &[Unit]) -> Option<&'static str> {
+    units.iter().map(|u| u.0).find(|name| {
+        let letters = |name: &str| name.eq_ignore_ascii_case(unit);
+        letters(name) || letters(&name.replace('i', "")) || name.strip_suffix("ps") == Some(unit)
+    })
 }
 
 /// Prints `value` base units in the largest unit that holds it as a whole number, or else as a
@@ -237,7 +250,7 @@ impl FromStr for TrafficRate {
     type Err = String;
     fn from_str(text: &str) -> Result<TrafficRate, String> {
         // First with all units, so that an error names them all.
-        parse(text, Self::UNITS, "26 Mpps")?;
+        parse(text, Self::UNITS, "26 Mpps\" or \"40 Gbps")?;
         text.parse().map(TrafficRate::Packets).or_else(|_| text.parse().map(TrafficRate::Bits))
     }
 }
@@ -332,6 +345,17 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_in_other_letters_is_recognised() {
+        let meant = |error: String, name: &str| {
+            assert!(error.contains(&format!(" (did you mean {name}?); expected ")), "{error}");
+        };
+        meant("2.6 Ghz".parse::<Frequency>().unwrap_err(), "GHz");
+        meant("32 MB".parse::<Size>().unwrap_err(), "MiB");
+        meant("40 Gb".parse::<TrafficRate>().unwrap_err(), "Gbps");
+        meant("5 MS".parse::<Duration>().unwrap_err(), "ms");
+    }
+
+    #[test]
     fn quantities_are_printed_in_the_largest_unit_that_holds_them() {
         for text in ["36 MiB", "1280 KiB", "1 B", "0 B"] {
             assert_eq!(text.parse::<Size>().unwrap().to_string(), text);
@@ -355,7 +379,13 @@ mod tests {
         }
         assert_eq!("1 Mbit/s".parse(), Ok(TrafficRate::Bits(BitRate(1_000_000))));
         let e = "60 GB".parse::<TrafficRate>().unwrap_err();
-        assert!(e.ends_with("pps, kpps, Mpps, bps, kbps, Mbps, Gbps, such as \"26 Mpps\""), "{e}");
+        assert!(
+            e.ends_with(
+                "pps, kpps, Mpps, bps, kbps, Mbps, Gbps, such as \"26 Mpps\" or \"40 Gbps\""
+            ),
+            "{e}"
+        );
+        assert!(e.starts_with("\"60 GB\" has the unknown unit \"GB\"; expected "), "{e}");
     }
 
     proptest! {

@@ -63,7 +63,7 @@ fn wrong(file: &str, origins: &Origins, problem: String) -> UserErrors {
         given: format!("{file:?}"),
         problem,
         allowed: format!(
-            "a whole pcap or pcapng file with at least one packet, named from {relative}"
+            "a whole pcap or pcapng file with at least one packet, relative to {relative}"
         ),
     })
 }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_missing_truncated_or_empty_capture_is_refused() {
         const PLACE: &str = "s/kvs.toml, line 8: traffic.file = \"s/one.pcap\" cannot be ";
-        let allowed = "; allowed: a whole pcap or pcapng file with at least one packet, named from this file.";
+        let allowed = "; allowed: a whole pcap or pcapng file with at least one packet, relative to this file.";
         for (file, content, problem) in [
             ("s/other.pcap", pcap(), "read ("),
             ("s/one.pcap", pcap()[..pcap().len() - 1].to_vec(), "replayed (the file ends after 0"),

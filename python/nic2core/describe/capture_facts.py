@@ -82,7 +82,8 @@ def _oddities(facts: CaptureFacts) -> list[str]:
     if facts.same_time > COARSE * facts.packets:
         found.append(
             f"{percent(facts.same_time / facts.packets)} of the packets have the time of the one "
-            "before: how they were spaced is not known, and they arrive together"
+            "before: how they were spaced is not known, and they arrive together (`tcpdump "
+            "--time-stamp-precision=nano` captures nanoseconds)"
         )
     gap = facts.largest_gap
     # Between two packets the only gap is the whole capture.

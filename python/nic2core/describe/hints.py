@@ -19,6 +19,7 @@ from nic2core.scenario.toml_text import toml_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nic2core.explain.changes import Change
     from nic2core.explain.help import Help
     from nic2core.run_record import Record
 
@@ -78,7 +79,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             f"congestion control responds. `nic2core explain {saved} --check` runs each change."
         )
-    yield from _tied(result, helps)
+    yield from _tied(result, helps, saved)
     # Of changes with equal gain, the one that takes least.
     most = max(
         (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
@@ -86,14 +87,9 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         default=None,
     )
     if most is not None and _gain(most) >= FELT:
-        command = "run" if result.peak is None else "peak"
-        keys = " ".join(
-            f"--set {quote(f'{key}={toml_value(value)}')}"
-            for key, value in most.change.overrides.items()
-        )
         yield (
             f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
-            f"{words.gain(_gain(most))}: `nic2core {command} {saved} {keys}`."
+            f"{words.gain(_gain(most))}: {_with_changes(result, [most.change], saved)}."
         )
     # At a peak no more than what is carried is offered.
     enough = None if result.peak is not None else enough_cores(result)
@@ -125,7 +121,18 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         yield from _against_leaks(result, saved)
 
 
-def _tied(result: Record, helps: Sequence[Help]) -> Iterator[str]:
+def _with_changes(result: Record, changes: Sequence[Change], saved: str) -> str:
+    """The command that repeats the run, or the search, with changes."""
+    command = "run" if result.peak is None else "peak"
+    keys = " ".join(
+        f"--set {quote(f'{key}={toml_value(value)}')}"
+        for change in changes
+        for key, value in change.overrides.items()
+    )
+    return f"`nic2core {command} {saved} {keys}`"
+
+
+def _tied(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
     """Which domains allow the same rate, where that is what limits, and no re-run tells more.
 
     What only waits for another of them is not one more.
@@ -138,10 +145,18 @@ def _tied(result: Record, helps: Sequence[Help]) -> Iterator[str]:
     if any(h.change.domain in tied and (h.measured or 0.0) >= FELT for h in helps):
         return
     if len(tied) > 1:
+        changes = [h.change for h in helps if h.change.domain in tied]
+        all_of_them = {change.domain for change in changes} == set(tied) - set(NOT_TO_SET)
+        which = "Both" if len(tied) == 2 else "All"
+        together = (
+            f" {which} together: {_with_changes(result, changes, saved)}."
+            if len(changes) == len(tied) and all_of_them
+            else ""
+        )
         yield (
             f"{words.sentence(words.listed([words.stage(name) for name in tied]))} allow the same "
             f"rate, within {100 * (TIED - 1):.0f} %: which of them limits cannot be told, and a "
-            "change to one alone may gain nothing."
+            f"change to one alone may gain nothing.{together}"
         )
 
 

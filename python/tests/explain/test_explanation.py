@@ -390,8 +390,20 @@ def test_domains_that_limit_together_are_told(ddio: Result) -> None:
     # As the cached property would have it.
     run.__dict__["model"] = replace(model, others=others)
     (tied,) = (hint for hint in hints(run, []) if "allow the same rate, within 2 %" in hint)
-    for name in (model.tightest, "wire"):
+    names = (model.tightest, "wire")
+    for name in names:
         assert words.stage(name) in tied.lower() or words.stage(name) in tied
+    assert tied.endswith("a change to one alone may gain nothing."), "no change is known"
+    keys = {"wire": {"machine.nic.link": "200 Gbps"}, model.tightest: {"machine.a.key": 2}}
+    helps = [
+        replace(
+            ddio.helps[0], change=replace(ddio.helps[0].change, domain=name, overrides=keys[name])
+        )
+        for name in names
+    ]
+    (tied,) = (hint for hint in hints(run, helps) if "allow the same rate" in hint)
+    command = "`nic2core run DIR --set machine.a.key=2 --set 'machine.nic.link=200 Gbps'`"
+    assert tied.endswith(f"may gain nothing. Both together: {command}.")
 
 
 def test_what_does_not_leak_is_not_offered_to_leak_no_more(ddio: Result) -> None:

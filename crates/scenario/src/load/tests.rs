@@ -271,7 +271,7 @@ fn a_wrong_unit_lists_the_right_ones() {
     refused(
         &with("2 KiB", "2 kB"),
         "2 kB",
-        "queues.buffer_size = \"2 kB\" has the unit \"kB\"; allowed: a \
+        "queues.buffer_size = \"2 kB\" has the unknown unit \"kB\" (did you mean KiB?); allowed: a \
          number and one of the units B, KiB, MiB, GiB, such as \"36 MiB\".",
     );
     refused(
