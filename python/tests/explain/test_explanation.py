@@ -394,6 +394,7 @@ def test_domains_that_limit_together_are_told(ddio: Result) -> None:
     for name in names:
         assert words.stage(name) in tied.lower() or words.stage(name) in tied
     assert tied.endswith("a change to one alone may gain nothing."), "no change is known"
+    keys: dict[str, dict[str, Any]]
     keys = {"wire": {"machine.nic.link": "200 Gbps"}, model.tightest: {"machine.a.key": 2}}
     helps = [
         replace(
