@@ -145,14 +145,12 @@ def _tied(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
     if any(h.change.domain in tied and (h.measured or 0.0) >= FELT for h in helps):
         return
     if len(tied) > 1:
-        changes = [h.change for h in helps if h.change.domain in tied]
-        all_of_them = {change.domain for change in changes} == set(tied) - set(NOT_TO_SET)
-        which = "Both" if len(tied) == 2 else "All"
-        together = (
-            f" {which} together: {_with_changes(result, changes, saved)}."
-            if len(changes) == len(tied) and all_of_them
-            else ""
-        )
+        offered = set(tied) - set(NOT_TO_SET)
+        changes = [h.change for h in helps if h.change.domain in offered]
+        together = ""
+        if sorted(change.domain for change in changes) == sorted(tied):
+            which = "Both" if len(tied) == 2 else "All"
+            together = f" {which} together: {_with_changes(result, changes, saved)}."
         yield (
             f"{words.sentence(words.listed([words.stage(name) for name in tied]))} allow the same "
             f"rate, within {100 * (TIED - 1):.0f} %: which of them limits cannot be told, and a "

@@ -227,12 +227,13 @@ fn a_closed_adaptive_row_stays_open_for_a_waiting_request_of_the_same_queue() {
         run(&DramConfig { row_policy: RowPolicy::ClosedAdaptive, ..config() }, requests).0
     };
     let closing = |close| Kind::Read { close };
-    let waiting = run(&[(0, 0, false), (0, 1, false), (1000, 2, false)]);
-    assert_eq!(clocks(&waiting, closing(false)), [23]);
-    assert_eq!(clocks(&waiting, closing(true)), [23 + 8, 1001 + 22], "tCCD_L; closed in between");
+    // The first is the one that the row is opened for, the second waits with the third behind it.
+    let waiting = run(&[(0, 0, false), (0, 1, false), (0, 2, false), (1000, 3, false)]);
+    assert_eq!(clocks(&waiting, closing(false)), [23, 23 + 8], "tCCD_L");
+    assert_eq!(clocks(&waiting, closing(true)), [23 + 16, 1001 + 22], "closed in between");
     assert!(clocks(&waiting, Kind::Precharge).is_empty());
     let rows = waiting.stats(0, Ps(2_000_000)).read_rows;
-    assert_eq!((rows.hits, rows.misses, rows.conflicts), (1, 2, 0));
+    assert_eq!((rows.hits, rows.misses, rows.conflicts), (2, 2, 0));
     // A request that wants another row, and one of the queue that is not served, keep nothing open.
     let another = run(&[(0, 0, false), (0, ROW, false)]);
     assert_eq!(clocks(&another, closing(true)), [23, 1 + 52 + 22 + 22], "tRAS, tRP, tRCD");
