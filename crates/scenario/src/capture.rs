@@ -7,6 +7,7 @@ use nic2core_engine::config::Scenario;
 use nic2core_engine::wire::Capture;
 use nic2core_engine::wire::config::TrafficConfig;
 
+use crate::check::nearest;
 use crate::error::{Origins, Place, UserError, UserErrors};
 use crate::files::Files;
 
@@ -40,18 +41,26 @@ pub fn read_capture(
         return Ok(None);
     };
     if files.is_stream(Path::new(file)) {
-        return Err(wrong(file, origins, "is a device or a pipe".into()));
+        return Err(wrong(file, origins, "is a device or a pipe".into(), ""));
     }
-    let bytes = files
-        .read(Path::new(file))
-        .map_err(|e| wrong(file, origins, format!("cannot be read ({e})")))?;
+    let bytes = files.read(Path::new(file)).map_err(|e| {
+        let meant = similar(files, Path::new(file)).map(|name| format!("; did you mean {name}?"));
+        wrong(file, origins, format!("cannot be read ({e})"), &meant.unwrap_or_default())
+    })?;
     match Capture::parse(&bytes) {
         Ok(capture) => Ok(Some(Arc::new(capture))),
-        Err(e) => Err(wrong(file, origins, format!("cannot be replayed ({e})"))),
+        Err(e) => Err(wrong(file, origins, format!("cannot be replayed ({e})"), "")),
     }
 }
 
-fn wrong(file: &str, origins: &Origins, problem: String) -> UserErrors {
+/// The file of the same folder with the most similar name, if there is one.
+fn similar(files: &dyn Files, file: &Path) -> Option<String> {
+    let (folder, name) = (file.parent()?, file.file_name()?.to_str()?);
+    let others = files.names(folder);
+    nearest(others.iter().map(String::as_str).filter(|other| *other != name), name).map(Into::into)
+}
+
+fn wrong(file: &str, origins: &Origins, problem: String, meant: &str) -> UserErrors {
     let place = origins.place(KEY);
     let relative = match place {
         Place::File { .. } => "this file",
@@ -63,7 +72,7 @@ fn wrong(file: &str, origins: &Origins, problem: String) -> UserErrors {
         given: format!("{file:?}"),
         problem,
         allowed: format!(
-            "a whole pcap or pcapng file with at least one packet, relative to {relative}"
+            "a whole pcap or pcapng file with at least one packet, relative to {relative}{meant}"
         ),
     })
 }
@@ -125,7 +134,7 @@ mod tests {
         const PLACE: &str = "s/kvs.toml, line 8: traffic.file = \"s/one.pcap\" cannot be ";
         let allowed = "; allowed: a whole pcap or pcapng file with at least one packet, relative to this file.";
         for (file, content, problem) in [
-            ("s/other.pcap", pcap(), "read ("),
+            ("s/traffic", pcap(), "read ("),
             ("s/one.pcap", pcap()[..pcap().len() - 1].to_vec(), "replayed (the file ends after 0"),
             ("s/one.pcap", Vec::new(), "replayed (the file is empty"),
             ("s/one.pcap", pcap()[..24].to_vec(), "replayed (the capture holds no packet"),
@@ -134,5 +143,11 @@ mod tests {
             let e = read("", file, content).unwrap_err();
             assert!(e.starts_with(&format!("{PLACE}{problem}")) && e.ends_with(allowed), "{e}");
         }
+    }
+
+    #[test]
+    fn a_file_with_a_similar_name_is_named() {
+        let e = read("", "s/one.pcapng", pcap()).unwrap_err();
+        assert!(e.ends_with(", relative to this file; did you mean one.pcapng?"), "{e}");
     }
 }

@@ -195,6 +195,7 @@ impl<'s> Checker<'s> {
     fn table(&mut self, schema: &'s Json, node: &Node, key: &str) {
         let Value::Table(table) = &node.value else { return };
         let properties = &schema["properties"];
+        let mut misspelt = Vec::new();
         for (name, child) in table {
             let child_key = join(key, name);
             if let Some(schema) = properties.get(name) {
@@ -202,30 +203,35 @@ impl<'s> Checker<'s> {
             } else if schema["additionalProperties"] == false {
                 let keys = properties.as_object().into_iter().flat_map(|p| p.keys());
                 let keys: Vec<&str> = keys.map(String::as_str).collect();
-                let allowed = match self.meant(&keys, name, &child_key).as_slice() {
-                    [] => known(&keys, name),
-                    [only] => format!("{}; did you mean {only}?", keys.join(", ")),
-                    [others @ .., last] => {
-                        let (keys, others) = (keys.join(", "), others.join(", "));
-                        format!("{keys}; did you mean {others} or {last}?")
-                    }
-                };
-                self.wrong(child, &child_key, "is not a known key", allowed);
+                let meant = self.meant(&keys, name, &child_key);
+                self.wrong(child, &child_key, "is not a known key", one_of(&keys, &meant));
+                if let [only] = &meant[..] {
+                    misspelt.push(only.clone());
+                }
             }
         }
         let required = schema["required"].as_array().into_iter().flatten();
-        for name in required.filter_map(Json::as_str).filter(|name| !table.contains_key(*name)) {
+        // A key that is there under a misspelt name was told already.
+        let absent =
+            |name: &&str| !table.contains_key(*name) && !misspelt.iter().any(|given| given == name);
+        for name in required.filter_map(Json::as_str).filter(absent) {
             let allowed = self.describe(&properties[name]);
             self.missing(node, &join(key, name), allowed);
         }
     }
 
-    /// The keys that an unknown one probably stands for, unless it is a typo: those of its table that it is a part of
-    /// (`descriptors`), or else those of its name in other tables.
+    /// The keys that an unknown one probably stands for: those of its table that it is a part of (`descriptors`), or
+    /// else those of its name in other tables, or else the one that it is a typo of.
     fn meant(&self, keys: &[&str], name: &str, key: &str) -> Vec<String> {
         let part = |of: &&&str| name.len() >= PART && of.contains(name);
-        let longer: Vec<String> = keys.iter().filter(part).map(|of| (*of).to_owned()).collect();
-        if longer.is_empty() { elsewhere::of_name(self.all, name, key) } else { longer }
+        let mut meant: Vec<String> = keys.iter().filter(part).map(|of| (*of).to_owned()).collect();
+        if meant.is_empty() {
+            meant = elsewhere::of_name(self.all, name, key);
+        }
+        if meant.is_empty() {
+            meant.extend(nearest(keys.iter().copied(), name).map(str::to_owned));
+        }
+        meant
     }
 
     /// What a key takes, in words.
@@ -304,10 +310,17 @@ fn type_name(json_type: &str) -> &str {
 
 /// The known names, and the one that was probably meant.
 fn known(names: &[&str], given: &str) -> String {
+    let meant = nearest(names.iter().copied(), given).map(str::to_owned);
+    one_of(names, meant.as_slice())
+}
+
+/// The names, and those of them that were probably meant.
+fn one_of(names: &[&str], meant: &[String]) -> String {
     let list = names.join(", ");
-    match nearest(names.iter().copied(), given) {
-        Some(name) => format!("{list}; did you mean {name}?"),
-        None => list,
+    match meant {
+        [] => list,
+        [only] => format!("{list}; did you mean {only}?"),
+        [others @ .., last] => format!("{list}; did you mean {} or {last}?", others.join(", ")),
     }
 }
 
@@ -421,6 +434,16 @@ mod tests {
             ["f, line 1: count = nothing is given, but the key is required; allowed: an integer \
               (How many)."]
         );
+    }
+
+    #[test]
+    fn a_required_key_that_is_misspelt_is_told_once() {
+        assert_eq!(
+            errors("cuont = 1"),
+            ["f, line 1: cuont = 1 is not a known key; allowed: count, size, share, flag, list, \
+              rule, app; did you mean count?"]
+        );
+        assert_eq!(errors("other = 1").len(), 2, "nothing tells that this is the count");
     }
 
     #[test]

@@ -48,9 +48,11 @@ impl Files for Disk {
     }
 
     fn whole(&self, path: &Path) -> PathBuf {
-        // A missing file has no canonical path, but one that an error can name.
-        let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-        found.unwrap_or_else(|_| path.to_owned())
+        // A missing file has no canonical path, but its folder may, and an error names both.
+        let in_folder =
+            || Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
+        let found = std::fs::canonicalize(path).ok().or_else(in_folder);
+        found.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_owned())
     }
 }
 

@@ -126,7 +126,7 @@ fn check_range(check: &mut Check, key: &str, first: u32, count: u32, limit: u32,
         check.refuse(
             &count_key,
             count,
-            format!("at most {most}, because first is {first} and {of} {limit}"),
+            format!("at most {most}, because {key}.first is {first} and {of} is {limit}"),
         );
     }
 }
