@@ -235,6 +235,11 @@ def percent(share: float) -> str:
     return "0 %" if value == 0 else "< 0.01 %" if value < 0.01 else f"{three(value)} %"
 
 
+def signed(value: float, digits: int) -> str:
+    """A difference with its sign; what rounds to nothing is not negative."""
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
+
+
 def gain(share: float) -> str:
     """How much something helps, in whole percent: predictions are no more accurate than that."""
     if isnan(share):

@@ -31,7 +31,7 @@ def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None
     demand = replayed.data.demand_mpps
     assert demand is not None
     packets = int(told.split()[1].replace(",", ""))
-    assert f"; {words.three(0.4e-3 * demand * 1e6 / packets)} rounds are measured" in told
+    assert f"; {words.three(0.4e-3 * demand * 1e6 / packets)} of a round is measured" in told
     assert (
         capture_facts(api.run("explain-link", {"run.warmup": "0 us", "run.duration": "10 us"}))
         == ""
@@ -45,7 +45,7 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3, "capture": facts})
     run = replace(replayed, data=data)
     assert capture_facts(run).endswith(
-        f"{begin}; at 100 Gbps one round takes 1.00 ms; 0.400 rounds are measured."
+        f"{begin}; at 100 Gbps one round takes 1.00 ms; 0.400 of a round is measured."
     )
     traffic = {k: v for k, v in run.scenario["traffic"].items() if k != "rate"}
     own = replace(run, scenario=run.scenario | {"traffic": traffic})
@@ -95,7 +95,7 @@ def test_of_a_link_that_is_slower_the_rounds_are_those_that_it_brings() -> None:
     rounds = run.data.packets.offered / facts.packets
     told = capture_facts(run)
     assert "; at 100 Gbps one round takes 1.03 ms, of which the 10 Gbps link makes 10.3 ms" in told
-    assert f"; {words.three(rounds)} rounds are measured" in told
+    assert f"; {words.three(rounds)} of a round is measured" in told
 
 
 def test_a_part_of_an_uneven_capture_is_told(replayed: Result) -> None:

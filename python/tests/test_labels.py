@@ -55,7 +55,11 @@ def test_cases_are_told_apart_by_what_differs() -> None:
         "DDIO, 2 ways, ddio_l2.packets=8", "DDIO L2, 2 ways, packets=1",
     ]  # fmt: skip
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
-    assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]
+    assert name_cases(same[:1], ways) == ["l2.ways=8, llc.ways=12"]
+    cores = [{f"tenants.{tenant}.cores.count": "4"} for tenant in (0, 1)]
+    assert name_cases(same[:1], cores[:1]) == ["cores.count=4"]
+    both = [cores[0] | cores[1]]
+    assert name_cases(same[:1], both) == ["tenants.0.cores.count=4, tenants.1.cores.count=4"]
 
 
 def test_tables_that_differ_in_kind_are_called_by_it() -> None:

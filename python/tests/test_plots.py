@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from nic2core import Result, UserError, words
+from nic2core import Result, UserError, compare, words
 from nic2core.describe import rows
 from nic2core.draw import palette, plots
 from nic2core.draw.style import wide
@@ -251,6 +251,14 @@ def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
         UserError, match=r"plot_peak_search: .* expected a result of nic2core\.find"
     ):
         calm.plot_peak_search()
+
+
+def test_a_figure_of_one_run_has_its_name(ddio: Result) -> None:
+    named = replace(ddio, scenario_name="mine")
+    assert named.plot_latency_cdf().layout.title.text == f"mine: {ddio.label}"
+    assert replace(ddio, scenario_name="").plot_llc().layout.title.text == ddio.label
+    two = compare(named, replace(ddio, label="other"))
+    assert two.plot_latency_cdf().layout.title.text is None, "the legend names them"
 
 
 def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:

@@ -349,3 +349,7 @@ def test_no_run_is_faster_for_the_packets_that_came_by_chance(calm: Result, ddio
     # Where something limits, it is not chance.
     limited = [run("a", 1.0, ddio), run("b", 0.985, ddio), run("c", 1.015, ddio)]
     assert " fastest at " in overview(limited)
+
+
+def test_what_rounds_to_nothing_is_not_negative() -> None:
+    assert [words.signed(value, 1) for value in (-0.04, 0.04, -0.06)] == ["+0.0", "+0.0", "-0.1"]

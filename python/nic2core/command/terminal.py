@@ -203,8 +203,8 @@ def show_sensitivity(found: Sensitivity) -> None:
 def _shares(change: Change) -> list[str]:
     """A change of throughput and of the p99, in percent, and of drops, in points."""
     shares = (change.rate, change.p99)
-    drops = "" if change.drops is None else f"{100 * change.drops:+.2f}"
-    return [*("" if share is None else f"{100 * share:+.1f} %" for share in shares), drops]
+    drops = "" if change.drops is None else words.signed(100 * change.drops, 2)
+    return [*("" if s is None else f"{words.signed(100 * s, 1)} %" for s in shares), drops]
 
 
 def show_keys(results: Sequence[Result]) -> None:

@@ -44,7 +44,8 @@ def capture_facts(result: Record) -> str:
         if round_ns > asked_ns:
             said += f", of which the {result.scenario['machine']['nic']['link']} link makes "
             said += time(round_ns)
-        said += f"; {three(result.data.measured_ns / round_ns)} rounds are measured"
+        rounds = result.data.measured_ns / round_ns
+        said += f"; {three(rounds)} {'of a round is' if rounds < 1 else 'rounds are'} measured"
     if facts.ipv6_packets:
         said += f"; {facts.ipv6_packets:,} packets are IPv6, which applications handle like IPv4"
     return said + "".join(f"; {odd}" for odd in _oddities(facts)) + "."

@@ -223,7 +223,8 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
     fewer = _fewer_descriptors(result)
     if len(fewer) > 1:
         yield (
-            f"Or use fewer buffers: {fewer[-1]} per queue fit into the I/O ways; "
+            f"Or use fewer buffers: {fewer[-1]} per queue are no more than the I/O ways hold, and "
+            "fewer of their lines leak (some still do, because sets do not fill evenly); "
             f"{vary('queues.rx_descriptors', fewer)} compares ring sizes. Shorter rings drop "
             "sooner in bursts."
         )

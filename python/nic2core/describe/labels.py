@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 ACRONYMS = {"dma": "DMA", "ddio": "DDIO", "l2": "L2"}
 
 
+VAGUE = ("count", "first", "size", "ways")
+"""Last parts of keys that say nothing without the part before."""
+
+
 def describe(scenario: Mapping[str, Any]) -> str:
     """A readable name for where a scenario's packets go: `DDIO, 2 ways, Sweeper`."""
     placement = scenario["placement"]
@@ -42,8 +46,8 @@ def name_cases(
 ) -> list[str]:
     """A name for each case of a comparison: where its packets go, and what else was varied."""
     keys = dict.fromkeys(key for s in settings for key in s)
-    ends = [key.rpartition(".")[2] for key in keys]
-    # Terminal columns are narrow: the last part of a key is enough if it is unique.
+    ends = [_end(key) for key in keys]
+    # Terminal columns are narrow: the end of a key is enough if it is unique.
     short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
     several = {key: [s.get(key) for s in settings] for key in keys}
@@ -71,6 +75,12 @@ def name_cases(
         )
         for n, s, p in zip(names, settings, policies, strict=True)
     ]
+
+
+def _end(key: str) -> str:
+    """The last part of a key, or two parts where the last alone says nothing: `cores.count`."""
+    *before, last = key.split(".")
+    return ".".join([*before[-1:], last]) if last in VAGUE else last
 
 
 def _apart(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 
+TITLE = 24
+"""Height of a title, pixels."""
+
+
 class Drawn:
     """Plotly figures, each with all runs."""
 
@@ -24,13 +28,13 @@ class Drawn:
         """The mean latency by stage of the path."""
         from nic2core.draw import plots
 
-        return plots.latency_by_stage(self._runs())
+        return _titled(plots.latency_by_stage(self._runs()), self._runs())
 
     def plot_latency_cdf(self) -> Figure:
         """The distribution of the total latency."""
         from nic2core.draw import plots
 
-        return plots.latency_cdf(self._runs())
+        return _titled(plots.latency_cdf(self._runs()), self._runs())
 
     def plot_peak_search(self) -> Figure:
         """The p99 at each rate that was tried, if this is the result of a peak search."""
@@ -43,20 +47,21 @@ class Drawn:
                 f"plot_peak_search: {named} does not come from a peak search, so no rates were "
                 "tried; expected a result of nic2core.find_peak or `nic2core peak`."
             )
-        return plots.peak_search(runs)
+        return _titled(plots.peak_search(runs), runs)
 
     def plot_memory(self, unit: str = "per_request") -> Figure:
         """Memory traffic by cause, in lines `per_request` or in `gbytes_per_s` (GB/s)."""
         from nic2core.draw import plots
 
-        return plots.memory_by_cause(self._runs(), unit)
+        return _titled(plots.memory_by_cause(self._runs(), unit), self._runs())
 
     def plot_llc(self) -> Figure:
         """What the LLC holds at the end: of a single run by way, of several side by side."""
         from nic2core.draw import plots
 
         runs = self._runs()
-        return plots.llc_by_way(runs[0]) if len(runs) == 1 else plots.llc_contents(runs)
+        figure = plots.llc_by_way(runs[0]) if len(runs) == 1 else plots.llc_contents(runs)
+        return _titled(figure, runs)
 
     def plot_queues(self, of: str = "packets") -> Figure:
         """What each core and its queue do.
@@ -69,16 +74,30 @@ class Drawn:
         if not any(run.data.queues for run in runs):
             named = ", ".join(repr(run.label) for run in runs)
             raise UserError(f"plot_queues: no core of {named} serves packets.")
-        return plots.by_core(runs, of)
+        return _titled(plots.by_core(runs, of), runs)
 
     def plot_dram(self) -> Figure:
         """The distribution of the DRAM read latency."""
         from nic2core.draw import plots
 
-        return plots.dram_cdf(self._runs())
+        return _titled(plots.dram_cdf(self._runs()), self._runs())
 
     def plot_series(self) -> Figure:
         """The time series."""
         from nic2core.draw import plots
 
-        return plots.time_series(self._runs())
+        return _titled(plots.time_series(self._runs()), self._runs())
+
+
+def _titled(figure: Figure, runs: Sequence[Record]) -> Figure:
+    """The figure with its run as title: of several, the legend names each."""
+    if len(runs) == 1:
+        (run,) = runs
+        name = f"{run.scenario_name}: {run.label}" if run.scenario_name else run.label
+        place = {"x": 0, "xref": "paper", "y": 1, "yref": "container", "yanchor": "top"}
+        figure.update_layout(
+            title={"text": name, "font_size": 14, "pad_t": 10, **place},
+            margin_t=figure.layout.margin.t + TITLE,
+            height=figure.layout.height + TITLE,
+        )
+    return figure
