@@ -64,12 +64,12 @@ def _legend(console: Console, result: Result, *, changes: bool) -> None:
     console.print(
         f"The run achieves {words.three(rate)} M {what}/s. A domain (a stage of the path) allows "
         f"credits / (uses x time held). {HELD} I/O credits count in whole writes and read "
-        "requests. For descriptors, `in use` is that of the fullest queue, and `allows` that of the queue that runs short "
-        "first, without those that gather for a completion. What a domain allows is worked out "
-        "from the uses and times of this run: at a much higher load both may differ. The "
-        "domain that allows least limits the run; if its credits wait for another domain for a "
-        "tenth of their time or more (for a link, if that is full), that one limits, and the first "
-        "is marked `waits`."
+        "requests. For descriptors, `in use` is that of the fullest queue, and `allows` that of "
+        "the queue that runs short first, without those that gather for a completion. The domain "
+        "that allows least limits the run; if its credits wait for another domain for a tenth of "
+        "their time or more (for a link, if that is full), that one limits, and the first is "
+        "marked `waits`. Uses and times are those of this run: at a much higher load both may "
+        "differ, and with them what domains allow."
         + (
             " A change is predicted to help up to what the next domain allows in this run."
             if changes
