@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
+from nic2core.describe.stated import stated_instructions
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, SHORT_BY_CHANCE, Limit
 from nic2core.explain.stages import LEAKS, leaking
@@ -99,6 +100,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             f"evenly: `nic2core compare {saved} --vary {enough.key}={enough.tried}` shows whether "
             "they do."
         )
+    yield from stated_instructions(result)
     for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):
         which = " and ".join(
             f"{words.stage(h.change.domain)}, {h.change.what}" for h in helps if h.unknown == why

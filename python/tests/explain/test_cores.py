@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from nic2core import Result, api
 from nic2core.describe.hints import hints
+from nic2core.describe.stated import stated_instructions
 from nic2core.describe.verdict import verdict
 from nic2core.explain.enough import enough_cores
 from nic2core.report.path import picture
@@ -26,6 +29,23 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
     said = {h.change.domain: h for h in run_changes(result, jobs=2)}["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
     assert said.predicted > 0.3
+
+
+def test_what_follows_from_stated_instructions_is_said() -> None:
+    times = {"run.warmup": "200 us", "run.duration": "400 us"}
+    full = api.run("explain-cpu", times)
+    (said,) = stated_instructions(full)
+    assert said in list(hints(full, full.helps))
+    # 12,000 of the scenario, and those of the accesses.
+    assert re.search(r"on instructions, 12,\d\d\d a packet, most of which", said), said
+    assert "(`rx_instructions`, `tx_instructions` and `packet_instructions`)" in said
+    at_ease = api.run("explain-cpu", times | {"traffic.rate": "1 Mpps"})
+    assert not list(stated_instructions(at_ease))
+    # Cores that mostly wait for memory are not limited by instructions.
+    time = full.data.core_time
+    waits = time.model_copy(update={"dispatch_ps": time.busy_ps // 3})
+    waiting = replace(full, data=full.data.model_copy(update={"core_time": waits}))
+    assert (waiting.model.cause, list(stated_instructions(waiting))) == ("cores", [])
 
 
 def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
