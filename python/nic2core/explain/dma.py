@@ -160,7 +160,13 @@ def fetches(
     room = max(1.0, batch * queue.tx_fetches / (queue.sent or 1))
     rest_ns = turns.latency_ns - waits_ns
     walks_ns = min(read_wait_ns(domains, "iommu"), reading_ns, rest_ns)
-    spent = {"tx-fetches": (rest_ns - walks_ns) / room, "iommu": walks_ns / room, longest: waits_ns}
+    # A read of more descriptors is carried for longer.
+    link_ns = queue.tx_fetching_link_ps / 1e3 / (queue.tx_fetches or 1)
+    link_ns = max(0.0, link_ns - (waits_ns if longest == "pcie" else 0.0))
+    link_ns = min(link_ns, rest_ns - walks_ns)
+    own_ns = rest_ns - walks_ns - link_ns
+    spent = {"tx-fetches": own_ns / room, "iommu": walks_ns / room, "pcie": link_ns}
+    spent[longest] = spent.get(longest, 0.0) + waits_ns
     return Pool(turns.credits, turns.uses_per_work, spent)
 
 

@@ -86,6 +86,10 @@ GAIN_TOLD = 0.005
 """Difference between two gains that is visible in whole percent."""
 
 
+NEARLY = 0.95
+"""Share of a load from which another is as high."""
+
+
 def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
     """The model's prediction for every change; empty for a run that did no work.
 
@@ -103,6 +107,8 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
             # The one of them that makes the difference, if one does by itself.
             by_itself = (n for n in late if _differs(model.without([n]), change, gain))
             unknown = _held_too_long(model.use(next(by_itself, late[0])), measured_ns)
+        if not unknown and gain > GAIN_TOLD:
+            unknown = _queue_would_fill(model, changed)
         if unknown:
             found.append(Help(change, nan, unknown=unknown))
             continue
@@ -120,6 +126,23 @@ def _differs(model: Model, change: Change, gain: float) -> bool:
 def settled_with(apply: Callable[[Model], Model], model: Model) -> Model:
     """A changed model, once waits have followed the rates."""
     return left_behind(apply(model).settled(model), model)
+
+
+def _queue_would_fill(model: Model, changed: Model) -> str:
+    """Why a rate is not known that the IOMMU's queue of writes would limit; empty otherwise.
+
+    The fuller it is the longer each write waits in it, because writes keep their order and wait for
+    each other's page walks.
+    """
+    if changed.tightest != "iommu":
+        return ""
+    walkers = model.use("iommu").load
+    if changed.allows["iommu"] * walkers > NEARLY * model.rate:
+        return ""
+    return (
+        "the IOMMU's queue of writes would be full, and how many it then carries depends on how "
+        "their page walks overlap"
+    )
 
 
 def _harm(model: Model, changed: Model, change: Change) -> str:

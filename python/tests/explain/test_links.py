@@ -146,3 +146,18 @@ def test_the_link_between_the_sockets_limits_what_crosses_it_and_nothing_else() 
     # What STREAM has read and written, in lines.
     lines = alone.data.tenants[0].counters["bytes"] / 64 / alone.data.measured_ns * 1e3
     assert alone.model.rate == pytest.approx(lines, rel=0.05)
+
+
+def test_a_faster_link_shortens_reads_of_transmit_descriptors() -> None:
+    small = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "60 Mpps"}
+    light = {"queues.rx_instructions": 20, "queues.tx_instructions": 20}
+    app = {"tenants.0.app": {"kind": "l2fwd", "packet_instructions": 10}}
+    times = {"run.warmup": "200 us", "run.duration": "300 us"}
+    result = api.run("ddio-bench", small | light | app | times)
+    assert (result.model.cause, result.limited) == ("tx-fetches", True)
+    turn = result.model.pools["tx-fetches"].spent_ns
+    # 20 descriptors of 64 B, and what stands before them.
+    assert turn["pcie"] > 8 * 20 * 64 / 118.9
+    said = {h.change.domain: h for h in run_changes(result, jobs=2)}["pcie"]
+    assert said.predicted == pytest.approx(said.measured, abs=0.05)
+    assert said.predicted > 0.08

@@ -72,6 +72,19 @@ def test_of_large_pages_that_may_miss_nothing_is_said(entries: int, ways: int, w
     assert f"Not predicted: IOMMU, pages of 2 MiB: {why}. `nic2core explain DIR --check`" in said
 
 
+def test_what_would_fill_the_queue_of_writes_is_not_foretold() -> None:
+    small = {"tenants.0.cores.count": 16, "machine.iommu.pages.payload": "4 KiB"}
+    times = {"run.warmup": "6 ms", "run.duration": "2 ms"}
+    result = api.run("host-congestion", small | times)
+    more = {h.change.domain: h for h in result.helps}["io-credits"]
+    assert isnan(more.predicted)
+    assert more.unknown.startswith("the IOMMU's queue of writes would be full")
+    # Where walkers are fuller than the queue, they tell how many writes they can serve.
+    few = api.run("host-congestion", small | times | {"machine.iommu.walkers": 3})
+    more = {h.change.domain: h for h in few.helps}["io-credits"]
+    assert more.predicted == pytest.approx(1 / few.model.use("iommu").load - 1, abs=0.05)
+
+
 def test_nothing_is_foretold_by_credits_that_are_held_for_longer_than_was_measured() -> None:
     result = api.run("explain-iommu", {"run.warmup": "200 us", "run.duration": "200 us"})
     use = result.model.use("io-credits")

@@ -67,6 +67,12 @@ impl Interconnect {
         }
     }
 
+    /// The part of a way over the link, from leaving to arriving, in which it waits or is carried: none
+    /// with an infinitely wide link.
+    pub(super) fn carrying(&self, left: Ps, arrives: Ps) -> Ps {
+        self.link().map_or(Ps::ZERO, |link| arrives - left - link.latency())
+    }
+
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self, now: Ps) {
         match self {

@@ -41,6 +41,8 @@ pub(super) struct Read {
     requests: u32,
     /// Bytes that it returns.
     bytes: u64,
+    /// Time for which its requests and its data waited for the link or were carried.
+    on_link: Ps,
     /// All data is at the NIC.
     at_nic: bool,
 }
@@ -125,19 +127,26 @@ impl Host {
     }
 
     /// Takes the credits of a read and sends its requests.
-    pub(super) fn start_read(&mut self, at: Ps, purpose: For, credits: u32, requests: u32) {
+    pub(super) fn start_read(&mut self, started: Ps, purpose: For, credits: u32, requests: u32) {
         let now = self.events.now();
         self.reads.lines.take(now, credits.into());
         self.reads.requests.take(now, requests.into());
-        let started = at;
-        let (missing, bytes, at_nic) = (0, 0, false);
-        let read = Read { purpose, started, missing, ready: at, credits, requests, bytes, at_nic };
-        let read = self.reads.under_way.add(read);
+        let at = self.interconnect.request(started, requests);
+        let read = self.reads.under_way.add(Read {
+            purpose,
+            started,
+            missing: 0,
+            ready: started,
+            credits,
+            requests,
+            bytes: 0,
+            on_link: self.interconnect.carrying(started, at),
+            at_nic: false,
+        });
         if let (For::Transmit { packet, .. }, true) = (purpose, self.one_by_one()) {
             let queue = self.packets.get(packet).queue;
             self.queues[queue as usize].tx.leaving.push_back(read);
         }
-        let at = self.interconnect.request(at, requests);
         self.events.push(at, Event::Read { read });
         // Those of the last read of a frame count.
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, purpose) {
@@ -235,6 +244,7 @@ impl Host {
             bytes -= LINE_BYTES;
         }
         let mut at = self.interconnect.completion(r.ready, bytes);
+        self.reads.under_way.at(read).on_link += self.interconnect.carrying(r.ready, at);
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, r.purpose) {
             recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
         }
@@ -303,7 +313,7 @@ impl Host {
             }
             For::TxDescriptors { queue, .. } => {
                 let q = &mut self.queues[queue as usize].tx;
-                q.end_fetch(now - r.started);
+                q.end_fetch(now - r.started, r.on_link);
                 if let Some(recording) = &mut self.recording {
                     recording.pass_all(q.ready().iter(), &[(Point::Descriptor, now)]);
                 }

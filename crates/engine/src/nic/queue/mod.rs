@@ -102,6 +102,7 @@ impl QueuePair {
             tx_unread_ps: tx.unread.time(now),
             tx_fetches: tx.fetches.count,
             tx_fetching_ps: tx.fetches.time.0,
+            tx_fetching_link_ps: tx.fetching_on_link.0,
             tx_turn_ps: tx.turn.time(now),
         }
     }

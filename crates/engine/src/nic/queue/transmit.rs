@@ -182,10 +182,11 @@ impl TransmitQueue {
     }
 
     /// The fetched descriptors are at the NIC: their packets are ready.
-    pub(crate) fn end_fetch(&mut self, took: Ps) {
+    pub(crate) fn end_fetch(&mut self, took: Ps, on_link: Ps) {
         debug_assert!(self.ready.is_empty());
         self.ready.extend(self.posted.drain(..self.fetched as usize));
         self.counts.fetches.ended(took);
+        self.counts.fetching_on_link += on_link;
     }
 
     /// Packets whose descriptor the NIC has read but whose data it has not requested, in order.
