@@ -91,12 +91,7 @@ def prepare(
     try:
         return _prepare(source, overrides, peak=peak)
     except UserError as error:
-        hints = [
-            _of_kind(key, value)
-            for key, value in overrides.items()
-            if key.endswith(".kind") and _is_below(key.removesuffix("kind"), error)
-        ]
-        hints += [_of_part(part) for part in PARTS if _is_begun(part, error)]
+        hints = [_of_part(part) for part in PARTS if _is_begun(part, error)]
         if not hints:
             raise
         with_hints = UserError("\n".join([str(error), *hints]))
@@ -119,13 +114,6 @@ def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
     )
 
 
-def _is_below(table: str, error: UserError) -> bool:
-    """Whether a key that is wrong is in this table, whose name ends with a dot."""
-    return any(
-        problem.key is not None and problem.key.startswith(table) for problem in error.problems
-    )
-
-
 PARTS = ("machine.iommu", "machine.pcie")
 """Parts that a machine may do without, whose keys are only known together."""
 
@@ -143,15 +131,6 @@ def _of_part(part: str) -> str:
         f"{part}: the machine has no such part. Copy the tables [{table}] of a machine that has it "
         "(such as broadwell-nfp) into your machine file; docs/your-server.md says what to change."
     )
-
-
-def _of_kind(key: str, kind: object) -> str:
-    """What to do if only the `kind` of a table was set, which makes its other keys invalid."""
-    table = key.removesuffix(".kind")
-    # From a command line the value is TOML, or text without quotes.
-    word = json.dumps(str(kind).strip('"'))
-    whole = f"{{ kind = {word}, ... }}"
-    return f"{key}: a table of another kind has other keys. Set it whole: {table} = {whole}."
 
 
 def _prepare(source: Source, overrides: dict[str, Any], *, peak: bool) -> Prepared:

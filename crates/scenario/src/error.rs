@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Whether it is an override, or a default below one.
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         match self {
             Place::Set(_) => true,
             Place::Default(table) => table.is_set(),

@@ -62,20 +62,6 @@ def test_a_machine_is_found_from_any_folder(
             nic2core.load(file)
 
 
-def test_only_an_error_in_a_table_of_another_kind_brings_its_hint() -> None:
-    kvs = {"tenants.0.app.kind": "kvs"}
-    with pytest.raises(UserError) as error:
-        nic2core.load(DEMO, kvs | {"placement.io_ways": 99})
-    assert "another kind" not in str(error.value)
-    # The name of the table in a value makes no problem of that table.
-    with pytest.raises(UserError) as error:
-        nic2core.load(DEMO, kvs | {"placement.policy": "tenants.0.app.kind"})
-    assert "another kind" not in str(error.value)
-    with pytest.raises(UserError) as error:
-        nic2core.load(DEMO, {"tenants.0.app.kind": '"xmem"'})
-    assert 'tenants.0.app = { kind = "xmem", ... }' in str(error.value)
-
-
 def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
