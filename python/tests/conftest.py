@@ -111,7 +111,7 @@ def closed_loop(ddio: Result) -> Result:
     result = Result.from_json(value)
     traffic = {
         "kind": "closed-loop", "senders": 40, "control": control, "read": "16 KiB",
-        "payload": "4 KiB", "network": {"delay": "5 us"},
+        "payload": "4 KiB", "network": {"delay": "5 us"}, "recovery": {"min_timeout": "100 us"},
     }  # fmt: skip
     return replace(result, scenario=result.scenario | {"traffic": traffic})
 

@@ -642,9 +642,9 @@ class QueueResults(Plain):
     """Separate reads of transmit descriptors (`nic.tx_descriptor_batch`)."""
     tx_fetching_ps: int
     """Total time that these reads took, ps."""
-    tx_fetching_link_ps: int
+    tx_fetching_link_ps: int = 0
     """The part of it in which they waited for PCIe to carry them, or were carried: none with an
-    infinitely wide link, ps.
+    infinitely wide link, ps. 0 in results of older versions.
     """
     tx_turn_ps: int
     """Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it

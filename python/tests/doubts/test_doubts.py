@@ -158,6 +158,47 @@ def test_senders_that_wait_for_too_short_are_told() -> None:
     assert told() == []
 
 
+def test_cuts_for_losses_where_nothing_was_lost_are_told(crowded: Result) -> None:
+    transport = crowded.data.transport
+    assert transport is not None
+
+    def told(lost: float, cut_by_losses: float) -> list[str]:
+        seen: dict[str, Any] = {
+            "lost_share": lost, "cut_by_path": 100.0, "cut_by_losses": cut_by_losses,
+            "not_lost": round(0.01 * transport.sent), "duplicates": 0, "cut_by_host": None,
+        }  # fmt: skip
+        data = crowded.data.model_copy(update={"transport": transport.model_copy(update=seen)})
+        scenario: dict[str, Any] = deepcopy(crowded.scenario)
+        scenario["traffic"]["recovery"]["min_timeout"] = "20 us"
+        found = doubts(replace(crowded, scenario=scenario, data=data))
+        return [doubt for doubt in found if "declared lost, but arrived" in doubt]
+
+    (doubt,) = told(0.0, 50.0)
+    assert "33.3 % of what windows were cut by is due to that. Set it to a longer time." in doubt
+    assert told(0.0, 5.0) == told(0.01, 50.0) == []
+
+
+def test_a_timeout_shorter_than_the_way_is_told() -> None:
+    times = {"run.warmup": "200 us", "run.duration": "200 us", "run.sample": "100 us"}
+    for timeout, told in (("9 us", True), ("10 us", False)):
+        run = api.run("host-congestion", times | {"traffic.recovery.min_timeout": timeout})
+        assert any("shorter than the network's delay there and back" in d for d in doubts(run)) is (
+            told
+        )
+
+
+def test_windows_that_only_grow_are_told() -> None:
+    times = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "200 us"}
+    slow = {"traffic.control.additive_increase": 0.005, "traffic.control.initial_cwnd": 0.1}
+    (doubt,) = [d for d in doubts(api.run("host-congestion", times | slow)) if "window grew" in d]
+    assert doubt.startswith("no window was cut in the 1.00 ms measured, and the mean window grew")
+    # A window that has room for all that is asked for does not grow any more.
+    full = {"traffic.control.max_cwnd": 0.1, "traffic.control.initial_cwnd": 0.1}
+    still = api.run("host-congestion", times | full | {"run.warmup": "12 ms"})
+    assert still.data.transport is not None
+    assert not any("window grew" in d for d in doubts(still))
+
+
 def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None

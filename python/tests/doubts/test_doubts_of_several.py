@@ -179,7 +179,10 @@ def test_of_each_kind_the_worse_seed_is_told(what: str, calm: Result, closed_loo
     base = with_numbers(base, "packets", completed_before=10**9)
     traffics: dict[str, dict[str, Any]] = {
         "short backlog": {"kind": "backlog", "depth": 32},
-        "marks": {"control": {"kind": "dctcp", "min_cwnd": 1.0}, "network": {"ecn_threshold": "1"}},
+        "marks": {
+            "control": {"kind": "dctcp", "min_cwnd": 1.0},
+            "network": {"ecn_threshold": "1", "delay": "5 us"},
+        },
         "bursts before a link": {"kind": "bursts"},
         "sizes above the capture's": {"kind": "replay", "rate": "40 Gbps"},
         "sizes below the capture's": {"kind": "replay", "rate": "40 Gbps"},

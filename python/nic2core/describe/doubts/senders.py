@@ -19,6 +19,9 @@ NEEDLESS = 0.03
 """Share of the packets that senders take for lost although they arrive, from which that shapes what
 the congestion control does. Where a round trip is near the timeout, 1 % is usual."""
 
+DECIDES = 0.1
+"""Share of losses in what windows are cut by, from which these shape what the control does."""
+
 LEAST = 1.5
 """Multiple of the minimum window up to which the mean is close to it: some have just grown."""
 
@@ -90,18 +93,37 @@ def needless(result: Record) -> Warned | None:
     if transport is None or result.p99_rtt_ns is None:
         return None
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
-    if wrongly < NEEDLESS:
+    by_losses = senders.cuts(transport).get(senders.LOSSES, 0.0)
+    # Where nothing was lost, all that was done about losses was needless.
+    decides = by_losses >= DECIDES and transport.lost_share == 0
+    if wrongly < NEEDLESS and not decides:
         return None
     least = result.scenario["traffic"]["recovery"]["min_timeout"]
     if result.p99_rtt_ns < nanoseconds(least):
         return None
+    and_so = f" {percent(by_losses)} of what windows were cut by is due to that." if decides else ""
     text = (
         f"{percent(wrongly)} of the packets were declared lost, but arrived: the p99 round trip is "
         f"{time(result.p99_rtt_ns)}, and a sender may wait for as little as "
         f"traffic.recovery.min_timeout = {least}. Its congestion control reacts to losses that are "
-        "none. Set it to a longer time."
+        f"none.{and_so} Set it to a longer time."
     )
     return Warned(text, wrongly)
+
+
+def short_timeout(result: Record) -> Warned | None:
+    """A warning if a timeout may be shorter than the way there and back."""
+    transport, traffic = result.data.transport, result.scenario["traffic"]
+    if transport is None:
+        return None
+    least, delay = traffic["recovery"]["min_timeout"], traffic["network"]["delay"]
+    if nanoseconds(least) >= 2 * nanoseconds(delay):
+        return None
+    return Warned(
+        f"traffic.recovery.min_timeout = {least} is shorter than the network's delay there and "
+        f"back (twice traffic.network.delay = {delay}), so senders may give up packets that are on "
+        "their way. Set it to several times as long."
+    )
 
 
 def starved(result: Record) -> Warned | None:

@@ -9,7 +9,14 @@ from nic2core.describe.doubts.captures import part_of_a_round
 from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
 from nic2core.describe.doubts.one_queue import one_queue_grows
-from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked
+from nic2core.describe.doubts.senders import (
+    all_marked,
+    needless,
+    short_timeout,
+    starved,
+    unheard,
+    unmarked,
+)
 from nic2core.describe.doubts.setup import (
     late_posting,
     other_build,
@@ -25,6 +32,7 @@ from nic2core.describe.doubts.too_short import (
     no_completion,
     sending_queue_fills,
     unsettled,
+    windows_grow,
 )
 from nic2core.describe.doubts.warmup import growing_dirty_lines, short_warmup
 from nic2core.describe.seeds import Repeated, repeated
@@ -56,7 +64,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
     for several in (
         (other_version, other_build),
         (no_arrival, long_pauses, no_completion, short_warmup, growing_dirty_lines, drifting),
-        (unsettled, one_queue_grows),
+        (unsettled, windows_grow, one_queue_grows),
         (filling,),
         (sending_queue_fills,),
         (small_pool,),
@@ -65,7 +73,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (unmarked,),
         (unheard,),
         (all_marked,),
-        (needless,),
+        (short_timeout, needless),
         (starved,),
         (few_packets,),
         (part_of_a_round,),

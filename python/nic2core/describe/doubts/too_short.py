@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from nic2core import _core
+from nic2core.describe import senders
 from nic2core.describe.doubts.times import end_of
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.asked import of_groups
@@ -33,6 +34,9 @@ UNSETTLED = 0.25
 
 GROWING = 0.1
 """The same for the mean window of all connections, which chance moves less than their goodput."""
+
+ONLY_GROWING = 0.02
+"""The same where no window was cut, so that it is no part of a sawtooth."""
 
 FILLING = 0.02
 """Growth of the packets in the server during the measurement, as a share of those offered, that is
@@ -115,6 +119,24 @@ def unsettled(result: Record) -> Warned | None:
         )
         return Warned(text, abs(last - first) / max(first, last))
     return None
+
+
+def windows_grow(result: Record) -> Warned | None:
+    """A warning if the windows of closed-loop senders only grew: nothing has stopped them yet."""
+    transport = result.data.transport
+    if transport is None or any(senders.cut_packets(transport).values()):
+        return None
+    column = next((c for c in result.data.series.columns if c.name == "window"), None)
+    values = [v for v in (column.values if column is not None else []) if v is not None]
+    if len(values) < 2 or values[-1] <= (1 + ONLY_GROWING) * values[0]:
+        return None
+    text = (
+        f"no window was cut in the {time(result.data.measured_ns)} measured, and the mean window "
+        f"grew from {three(values[0])} to {three(values[-1])} packets: what it will come to is not "
+        f"seen yet, nor are the delays and drops there. Set run.warmup to "
+        f"{at_least(end_of(result))} or more."
+    )
+    return Warned(text, values[-1] / values[0])
 
 
 def filling(result: Record) -> Warned | None:

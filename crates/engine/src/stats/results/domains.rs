@@ -83,7 +83,8 @@ pub struct QueueResults {
     /// Total time that these reads took, ps.
     pub tx_fetching_ps: u64,
     /// The part of it in which they waited for PCIe to carry them, or were carried: none with an infinitely wide link,
-    /// ps.
+    /// ps. 0 in results of older versions.
+    #[serde(default)]
     pub tx_fetching_link_ps: u64,
     /// Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it had requested all
     /// the data of its packets, ps. Only then does it want the next.
