@@ -152,7 +152,7 @@ def _result(
     `replayed` is the digest of the capture when the run began, when the engine read it.
     """
     scenario = prepared.scenario
-    name = label or describe(scenario)
+    name = describe(scenario) if label is None else str(label)
     return Result(
         scenario,
         data,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,7 +177,9 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
     for run in runs:
         name = ""
         if isinstance(run, str | Path):
-            name = str(Path(run).resolve().name if short else run)
+            # Bytes that are no text have no place in a report.
+            path = os.fsencode(Path(run).resolve().name if short else run)
+            name = path.decode("utf-8", "replace")
             of = load_all(Path(run))
         elif isinstance(run, Result):
             of = Comparison([run])

@@ -149,8 +149,9 @@ class Effects:
         tried = f"{count(len(self.effects), 'value')} made {100 * self.by:g} % lower and higher"
         if not found:
             return f"Of {tried}, none changes {self.what} more than chance does."
+        change = "changes" if len(found) == 1 else "change"
         return (
-            f"Of {tried}, {len(found)} change {self.what} more than chance does, most of all "
+            f"Of {tried}, {len(found)} {change} {self.what} more than chance does, most of all "
             f"{found[0].key}."
         )
 
@@ -173,7 +174,10 @@ class Effects:
             (f"Do no more than that to {self.what}", self.silent),
             ("Change nothing at all", self.idle),
             ("Without effect in this scenario", self.without_effect),
-            ("Not changed, because no near value is allowed (see `refused`)", self.refused),
+            (
+                "Not changed, because no near value is allowed (`refused`, with --json, says why)",
+                self.refused,
+            ),
         ):
             if keys:
                 found.append(f"{said}: {', '.join(keys)}.")

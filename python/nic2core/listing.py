@@ -67,7 +67,7 @@ def listing(directory: Path) -> Listing | None:
         runs = [str(run) for run in listed["runs"]]
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UserError(f"{file} is not what `nic2core compare ... --out DIR` wrote.") from error
     if not runs:
         return None

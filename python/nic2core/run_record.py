@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import inf, nan
 from pathlib import Path
@@ -64,6 +64,10 @@ class Record:
     """Name of the scenario file without its extension; empty if it was made in Python."""
     engine: str = ""
     """The build that simulated it (`engine.version`); empty if that is not known."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields: what was derived from them holds functions, which cannot be pickled."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def tables(self) -> Tables:
@@ -228,8 +232,8 @@ class Record:
         """Read what `to_json` returned, or the text of a `result.json`."""
         if isinstance(value, str | bytes):
             try:
-                value = json.loads(value)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                value = json.loads(value, parse_constant=_no_number)
+            except (ValueError, RecursionError) as error:
                 raise UserError(f"{where} is not JSON ({error}). {A_RESULT}") from error
         if not isinstance(value, dict):
             raise _no_result(where, "it holds no keys and values")
@@ -294,6 +298,10 @@ class Record:
                 raise _a_scenario(path) from None
             raise UserError(f"{file} does not exist. {A_RESULT}") from None
         return cls.from_json(text, str(file))
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 def _a_scenario(named: str | Path) -> UserError:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from dataclasses import replace
 from math import nan
@@ -25,6 +26,17 @@ def test_a_saved_result_is_the_same_when_loaded(ddio: Result, tmp_path: Path) ->
     saved = ddio.save(tmp_path / "run")
     assert Result.load(saved) == ddio
     assert Result.load(saved / RESULT_FILE) == ddio
+
+
+def test_a_result_can_be_sent_to_another_process_whatever_was_asked_of_it(ddio: Result) -> None:
+    assert len(ddio.helps) > 0
+    assert pickle.loads(pickle.dumps(ddio)) == ddio  # noqa: S301 - its own bytes
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"seed": ' + "9" * 5000 + "}", '{"a": NaN}'])
+def test_json_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"^the result is not JSON \("):
+        Result.from_json(text)
 
 
 def test_the_parquet_files_hold_the_tables(ddio: Result, tmp_path: Path) -> None:

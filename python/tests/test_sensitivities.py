@@ -216,8 +216,8 @@ def test_what_changes_nothing_at_all_is_told_apart_from_what_may_be_chance(
 
 def test_where_the_reasons_are_is_told(found: Sensitivity) -> None:
     of = replace(found, refused={"machine.l1d.ways": "no power of two is near"})
-    told = "Not changed, because no near value is allowed (see `refused`): machine.l1d.ways."
-    assert told in of.remarks
+    told = "Not changed, because no near value is allowed (`refused`, with --json, says why): "
+    assert f"{told}machine.l1d.ways." in of.remarks
     # The key of that name is in what --json prints, too.
     assert of.to_json()["refused"] == of.refused
 

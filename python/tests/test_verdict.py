@@ -13,7 +13,7 @@ from nic2core.describe.verdict import limit, mark, mark_of, verdict
 from nic2core.explain.limit import Limit
 from nic2core.explain.model import Pool
 from nic2core.report.path import picture
-from nic2core.results.models import Peak
+from nic2core.results.models import Peak, Results
 
 
 def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:
@@ -43,7 +43,9 @@ def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None
 def test_a_peak_with_room_everywhere_names_what_fails_above_it(
     calm: Result, failed_by: str, short: str, says: str
 ) -> None:
-    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by=failed_by, probes=[], results=calm.data)
+    found = Peak(
+        peak_mpps=1, fails_at_mpps=2, failed_by=failed_by, probes=[], results=offering(calm, 11.9)
+    )
     run = replace(calm, peak=found)
     assert f"{short} sets this peak: at a higher rate {says}; the stage closest" in verdict(run)
     assert limit(run) == f"{short} (memory bus next)"
@@ -145,8 +147,21 @@ def test_the_share_is_said_of_the_stage_whose_it_is(calm: Result) -> None:
     assert marks(run) == {"io-credits": "waits", "home-trackers": "next"}
 
 
+def offering(run: Result, mpps: float) -> Results:
+    """The numbers of a run in which so many packets a second came."""
+    packets = run.data.packets.model_copy(update={"offered_mpps": mpps})
+    return run.data.model_copy(update={"packets": packets})
+
+
+def test_a_peak_that_fell_behind_by_chance_tells_what_was_offered(calm: Result) -> None:
+    found = Peak(peak_mpps=2.60, fails_at_mpps=2.68, failed_by="rate", probes=[],
+                 results=offering(calm, 2.65))  # fmt: skip
+    said = words.peak(found, calm.scenario["traffic"])
+    assert said.startswith("Peak: 2.60 Mpps of 2.65 offered holds, 2.68 Mpps does not (")
+
+
 def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
-    found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=calm.data)
+    found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=offering(calm, 11.9))
     says = (
         "Peak: 11.9 Mpps holds, at the line rate (the network link is full); 0 rates tried. "
         "The p99 comes from 240,000 packets; to see how much of it is chance, try other seeds "
@@ -165,7 +180,7 @@ def test_a_peak_and_the_rate_that_fails_are_seen_to_differ(
     calm: Result, peak: float, fails: float, told: str
 ) -> None:
     found = Peak(peak_mpps=peak, fails_at_mpps=fails, failed_by="p99", probes=[],
-                 results=calm.data)  # fmt: skip
+                 results=offering(calm, peak))  # fmt: skip
     assert f"Peak: {told} Mpps does not (" in words.peak(found, calm.scenario["traffic"])
     # At a prompt it is its numbers, and not the whole run.
     assert repr(found) == (
@@ -184,7 +199,7 @@ def test_a_peak_of_traffic_in_bits_can_be_put_back(
     calm: Result, traffic: dict[str, str], rate: str
 ) -> None:
     found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", rate_gbps=61.2399, probes=[],
-                 results=calm.data)  # fmt: skip
+                 results=offering(calm, 1))  # fmt: skip
     run = replace(calm, peak=found, scenario=calm.scenario | {"traffic": traffic})
     told = f' (traffic.rate = "{rate}") holds' if rate else "Mpps holds"
     assert told in words.peak(found, traffic)
@@ -414,3 +429,9 @@ def test_what_is_waited_for_is_followed_to_the_end(calm: Result) -> None:
     loop = replace(model, pools={"tx-fetches": turns, "read-credits": replace(
         reads, spent_ns={"read-credits": 500.0, "tx-fetches": 1500.0})})  # fmt: skip
     assert loop.way_to_cause("tx-fetches") == ["tx-fetches", "read-credits"]
+
+
+def test_a_run_without_packets_drops_none_to_compare(ddio: Result, packetless: Result) -> None:
+    told = [*differences(ddio, packetless), summary(ddio, packetless)]
+    assert ddio.drop_share > 0
+    assert not [line for line in told if "drop" in line]

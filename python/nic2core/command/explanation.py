@@ -120,7 +120,7 @@ Head = tuple[str, Literal["left", "right"]]
 GIVE_WAY = ("of", "change")
 """Columns of words, which are wrapped if the terminal is too narrow."""
 
-LONG = 26
+LONG = 24
 """Characters of a name with its mark, from which the mark stands below it in a narrow terminal."""
 
 NARROWEST = 80

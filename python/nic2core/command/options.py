@@ -18,6 +18,9 @@ IN_PYTHON = {
 MAX_SEED = 2**64 - 1
 """The largest seed."""
 
+DIGITS = 25
+"""The most digits of a number that is looked at: all that keys take have fewer."""
+
 LISTED = 8
 """Maximum number of values written out in the message about a range."""
 
@@ -36,10 +39,9 @@ def _seed(text: str) -> int:
     """The value of `--seed`."""
     if not re.fullmatch("[+-]?[0-9]+", text):
         raise UserError(f"--seed {text} is not a whole number; allowed: 0 to {MAX_SEED}.")
-    seed = int(text)
-    if not 0 <= seed <= MAX_SEED:
+    if len(text) > DIGITS or not 0 <= int(text) <= MAX_SEED:
         raise UserError(f"--seed {text} is out of range; allowed: 0 to {MAX_SEED}.")
-    return seed
+    return int(text)
 
 
 def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
@@ -74,7 +76,7 @@ def _is_text(text: str) -> bool:
 def values(varied: dict[str, str]) -> dict[str, list[str]]:
     """The values of every key that `--vary` names."""
     for key, text in varied.items():
-        span = re.fullmatch(r"(\d+)\.\.\.?(\d+)", text)
+        span = re.fullmatch(rf"(\d{{1,{DIGITS}}})\.\.\.?(\d{{1,{DIGITS}}})", text)
         first, last = map(int, span.groups()) if span else (1, 0)
         if first <= last:
             some = [*map(str, range(first, last + 1)[:LISTED])]

@@ -47,7 +47,9 @@ def capture_facts(result: Record) -> str:
         rounds = result.data.measured_ns / round_ns
         said += f"; {three(rounds)} {'of a round is' if rounds < 1 else 'rounds are'} measured"
     if facts.ipv6_packets:
-        said += f"; {facts.ipv6_packets:,} packets are IPv6, which applications handle like IPv4"
+        are = "is" if facts.ipv6_packets == 1 else "are"
+        six = count(facts.ipv6_packets, "packet")
+        said += f"; {six} {are} IPv6, which applications handle like IPv4"
     return said + "".join(f"; {odd}" for odd in _oddities(facts)) + "."
 
 

@@ -212,9 +212,14 @@ def summary(base: Record, other: Record) -> str:
 def _drops_felt(base: Record, other: Record) -> str:
     """The drops, if they differ much."""
     before, after = base.data.packets.drop_share, other.data.packets.drop_share
-    if abs(after - before) < DROPS_FELT:
+    if not _both_offered(base, other) or abs(after - before) < DROPS_FELT:
         return ""
     return f"drops {percent(after)} of the packets instead of {percent(before)}"
+
+
+def _both_offered(base: Record, other: Record) -> bool:
+    """Whether packets came in both runs: one without has no drops to compare."""
+    return base.data.packets.offered > 0 and other.data.packets.offered > 0
 
 
 def _beside_felt(base: Record, other: Record) -> str:
@@ -262,8 +267,9 @@ def differences(base: Record, other: Record) -> list[str]:
             and after.raw is not None
         ):
             _change(said, before.name, before.raw, after.raw, before.unit)
-    drops = base.data.packets.drop_share, other.data.packets.drop_share
-    _share(said, "dropped packets", *drops)
+    if _both_offered(base, other):
+        drops = base.data.packets.drop_share, other.data.packets.drop_share
+        _share(said, "dropped packets", *drops)
     hits, then = dma_write_hits(base), dma_write_hits(other)
     if hits is not None and then is not None:
         _share(said, "DMA writes that hit", hits, then)

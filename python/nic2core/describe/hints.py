@@ -101,9 +101,11 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             "they do."
         )
     yield from stated_instructions(result)
-    for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):
+    # Where no change can help, `--check` runs none.
+    open_ = [h for h in helps if h.unknown and h.measured is None and not at_ease(result)]
+    for why in dict.fromkeys(h.unknown for h in open_):
         which = " and ".join(
-            f"{words.stage(h.change.domain)}, {h.change.what}" for h in helps if h.unknown == why
+            f"{words.stage(h.change.domain)}, {h.change.what}" for h in open_ if h.unknown == why
         )
         yield f"Not predicted: {which}: {why}. `nic2core explain {saved} --check` runs each change."
     for help_ in helps:

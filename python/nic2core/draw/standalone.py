@@ -38,6 +38,7 @@ def write_page(
         parts.append(f'<div class="panels" style="{grid}">{boxes}</div>')
     page = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
         f"<body><h1>{html.escape(title)}</h1>{''.join(parts)}</body></html>"
     )

@@ -56,11 +56,15 @@ def style(
         figure.update_yaxes(
             type="category", autorange="reversed", showgrid=False, showticklabels=False
         )
-        for place, label in enumerate(dict.fromkeys(y for bar in figure.data for y in bar.y)):
-            figure.add_annotation(
-                text=label, x=0, xref="paper", xanchor="left", showarrow=False,
-                y=place - (1 - BAR_GAP) / 2, yanchor="bottom",
-            )  # fmt: skip
+        names = [
+            {
+                "text": label, "x": 0, "xref": "paper", "xanchor": "left", "showarrow": False,
+                "y": place - (1 - BAR_GAP) / 2, "yanchor": "bottom",
+            }
+            for place, label in enumerate(dict.fromkeys(y for bar in figure.data for y in bar.y))
+        ]  # fmt: skip
+        # All at once: one by one, each would copy those before it.
+        figure.update_layout(annotations=[*figure.layout.annotations, *names])
     return figure
 
 

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from nic2core.results.models import Results
 
 
+STREAMED = 0.7
+"""Share of requests that find their row open, from which they are streams of long runs in a row."""
+
+
 @dataclass(frozen=True)
 class Change:
     """A change to one domain."""
@@ -57,6 +61,8 @@ class Change:
     """The change to the model."""
     unknown: str = ""
     """Why the model cannot predict its effect; empty if it can."""
+    gain_unknown: str = ""
+    """Why the model cannot predict how much it helps where it helps at all; empty if it can."""
 
     @property
     def takes(self) -> int:
@@ -153,11 +159,24 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         f"{2 * channels} channels",
         {"machine.dram.channels": 2 * channels},
         more_channels(2),
+        gain_unknown=_rows_would_change(data),
     )
     yield from _more_flows(data, scenario)
     yield from _more_registers(machine)
     yield from _more_cores(data, scenario)
     yield from _send_queues(data, scenario)
+
+
+def _rows_would_change(data: Results) -> str:
+    """Why it is not known what channels give where most requests find their row open."""
+    dram = data.dram
+    columns = dram.row_hits + dram.row_misses + dram.row_conflicts
+    if columns == 0 or dram.row_hits < STREAMED * columns:
+        return ""
+    return (
+        f"{100 * dram.row_hits / columns:.0f} % of the requests find their row open, and with more "
+        "channels fewer might, because each would get a smaller part of every stream"
+    )
 
 
 def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

@@ -108,7 +108,7 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
             by_itself = (n for n in late if _differs(model.without([n]), change, gain))
             unknown = _held_too_long(model.use(next(by_itself, late[0])), measured_ns)
         if not unknown and gain > GAIN_TOLD:
-            unknown = _queue_would_fill(model, changed)
+            unknown = change.gain_unknown or _queue_would_fill(model, changed)
         if unknown:
             found.append(Help(change, nan, unknown=unknown))
             continue

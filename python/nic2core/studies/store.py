@@ -39,9 +39,10 @@ class Store:
         """The finished point of that name, if any; a damaged file counts as absent."""
         try:
             data = json.loads((self.directory / f"{key}.json").read_text(encoding="utf-8"))
-            return Finished(data["result"], data["seconds"])
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            result, seconds = data["result"], data["seconds"]
+        except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
             return None
+        return Finished(result, seconds) if isinstance(result, dict) and result else None
 
     def put(self, key: str, name: str, finished: Finished) -> None:
         """Store a finished point. The file appears whole or not at all."""

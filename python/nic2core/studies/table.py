@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from nic2core.words import signed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,7 +34,7 @@ def error_text(judged: Judged, tolerance: Tolerance) -> str:
         return ""
     low, high = judged.error
     scale, unit = (100, "%") if tolerance.kind == "relative" else (1, "points")
-    ends = [f"{scale * end:+.1f}" for end in (low, high)]
+    ends = [signed(scale * end, 1) for end in (low, high)]
     return f"{ends[0] if ends[0] == ends[1] else ' / '.join(ends)} {unit}"
 
 
@@ -113,7 +115,7 @@ def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("claim", width=max(map(len, ids), default=0))
     for heading in ("published", "simulated", "error", "holds"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for claim_id, j in zip(ids, judged, strict=True):
         word = verdict(j)
         table.add_row(

@@ -44,7 +44,9 @@ def test_a_full_link_brings_a_warning(tmp_path: Path) -> None:
     # The result tells it, too, after it was saved as well.
     for result in (full, nic2core.Result.load(full.save(tmp_path))):
         (told,) = (doubt for doubt in result.doubts if "25 Gbps link delivers" in doubt)
-        assert told.startswith("The traffic asks for 5 Mpps, but the 25 Gbps link delivers only ")
+        assert told.startswith(
+            "The traffic asks for 5.00 Mpps, but the 25 Gbps link delivers only "
+        )
     with warnings.catch_warnings(record=True) as others:
         calm = nic2core.run("explain-link", {**short, "traffic.rate": "2 Mpps"})
     assert not any("link" in text for text in (*(str(w.message) for w in others), *calm.doubts))

@@ -43,8 +43,8 @@ def full_link(result: Record) -> Warned | None:
         return Warned(text, waits_ns)
     offered = data.packets.offered_mpps
     beyond = (
-        f"the traffic asks for {demand:.3g} Mpps, but the {link} link delivers only "
-        f"{offered:.3g}: the rest waits at the senders and is not counted"
+        f"the traffic asks for {three(demand)} Mpps, but the {link} link delivers only "
+        f"{three(offered)}: the rest waits at the senders and is not counted"
         if demand > 1.01 * offered
         else f"the {link} link is full"
     )
@@ -102,7 +102,7 @@ def other_sizes(result: Record) -> Warned | None:
     carried = packets.offered_mpps * _wire_bits(packets) / 1e3
     text = (
         f"the capture's timing is scaled so that its own packets would carry {rate}, but packets "
-        f'have the sizes of drawn requests (app.requests = "drawn"), which carry {carried:.3g} '
+        f'have the sizes of drawn requests (app.requests = "drawn"), which carry {three(carried)} '
         'Gbps. Set tenants.N.app.requests to "from-size" to use the capture\'s sizes.'
     )
     return Warned(text, abs(carried / gigabits(rate) - 1))
