@@ -15,7 +15,9 @@ use serde_json::Value;
 fn loaded(scenario: &str, sets: &[&str]) -> Loaded {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let short = ["run.warmup=50 us", "run.duration=50 us", "run.sample=50 us"];
-    let sets: Vec<String> = short.iter().chain(sets).map(|s| (*s).to_owned()).collect();
+    let own =
+        |short: &&&str| !sets.iter().any(|set| set.split('=').next() == short.split('=').next());
+    let sets: Vec<String> = short.iter().filter(own).chain(sets).map(|s| (*s).to_owned()).collect();
     let file = root.join("scenarios").join(scenario).with_extension("toml");
     load(&Disk, &file, &sets, &[root.join("machines")]).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -111,8 +113,14 @@ const IOMMU: &[&str] = &[
     "machine.iommu.pages.acknowledgements=4 KiB",
 ];
 
-const STEADY: &[&str] =
-    &["traffic.control={kind = \"timely\", beta = 0.0, low_threshold = \"0 us\"}"];
+const STEADY: &[&str] = &[
+    "traffic.control={kind = \"timely\", beta = 0.0, low_threshold = \"0 us\"}",
+    DECIDED[0],
+    DECIDED[1],
+];
+/// Times after which TIMELY has made decisions that show.
+const DECIDED: &[&str] = &["run.warmup=1 ms", "run.duration=1 ms"];
+const TIMELY: &[&str] = &["traffic.control={kind = \"timely\"}", DECIDED[0], DECIDED[1]];
 
 /// A scenario, what is set in it, a key that then has no effect, and another value for it.
 const CASES: &[(&str, &[&str], &str, &str)] = &[
@@ -460,6 +468,8 @@ fn what_has_an_effect_is_not_named() {
         ("sweeper-l3fwd", &[], "traffic.sizes.size=64 B"),
         ("demo", SMALL, "tenants.0.app.set_from=64 B"),
         ("host-congestion", &["queues.memory=remote"], "machine.numa.latency=1 us"),
+        ("host-congestion", TIMELY, "traffic.control.min_rtt=1 us"),
+        ("host-congestion", TIMELY, "traffic.control.max_decrease=0.1"),
         ("explain-iommu", &[], "machine.iommu.step_latency=1 us"),
         ("explain-iommu", &[], "machine.iommu.pages.descriptors=2 MiB"),
         ("explain-link", &[], "traffic.flows=3"),

@@ -62,7 +62,8 @@ impl Settings for SnapConfig {
     fn bytes(&self, cores: u32, closed_loop: Option<&ClosedLoopConfig>) -> u128 {
         closed_loop.map_or(0, |t| {
             let packets = self.packets_of_a_thread(&t.reads());
-            u128::from(cores) * u128::from(packets) * u128::from(t.payload.0)
+            let bytes = u128::from(lines_in(t.payload.0)) * u128::from(LINE_BYTES);
+            u128::from(cores) * u128::from(packets) * bytes
         })
     }
 
@@ -254,6 +255,23 @@ mod tests {
     use super::*;
     use crate::core::op::{Mark, Op};
     use serde_json::json;
+
+    #[test]
+    fn payloads_take_whole_lines_of_its_memory() {
+        let traffic = serde_json::from_value(json!({
+            "senders": 2, "read": "100 B", "payload": "1 B", "headers": "332 B",
+            "acknowledgement": "100 B",
+            "network": { "delay": "5 us", "sender_link": "100 Gbps", "buffer": "1 MiB" },
+            "control": { "kind": "dctcp" }
+        }))
+        .unwrap();
+        let config = SnapConfig::default();
+        let packets = config.packets_of_a_thread(&ClosedLoopConfig::reads(&traffic));
+        assert_eq!(config.bytes(1, Some(&traffic)), u128::from(packets) * u128::from(LINE_BYTES));
+        let mut space = AddressSpace::default();
+        Snap::new(&config, 1, &traffic, &mut space);
+        assert!(u128::from(space.end().0) >= config.bytes(1, Some(&traffic)));
+    }
 
     #[test]
     fn a_payload_goes_to_its_place_in_the_read_and_an_acknowledgement_back() {

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_packet_dropped_without_count_is_caught() {
         let fault = caught(|host| host.meters.dropped_sram -= 1);
-        assert!(fault.contains("packets"), "{fault}");
+        assert!(fault.contains("conservation of packets: "), "{fault}");
     }
 
     #[test]

@@ -308,6 +308,7 @@ impl Host {
         match r.purpose {
             For::Descriptors { queue, count } => {
                 self.queues[queue as usize].rx.end_fetch(now, count, now - r.started);
+                self.descriptors_arrived(now, queue);
                 self.fetch_descriptors(queue as usize);
                 self.receive(now);
             }

@@ -185,6 +185,16 @@ impl Host {
         }
     }
 
+    /// Descriptors of a queue are at the NIC. If a packet waits for one, it does so no longer, whatever it waits for
+    /// until it goes on the link.
+    pub(super) fn descriptors_arrived(&mut self, now: Ps, queue: u16) {
+        let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
+        if first.is_some_and(|&packet| self.packets.get(packet).queue == queue) {
+            self.queues[queue as usize].rx.counts.starved.end(now);
+            self.meters.domains.unread_descriptor.end(now);
+        }
+    }
+
     /// The driver's doorbell for receive descriptors reaches the NIC.
     pub(super) fn receive_doorbell(&mut self, now: Ps, queue: u16, descriptors: u32) {
         self.queues[queue as usize].rx.doorbell(now, descriptors);

@@ -16,6 +16,9 @@ const GRANULARITY: Ps = Ps::from_ns(1);
 /// over its one second, rounded up.
 const MAX_BACKOFF: u32 = 6;
 
+/// Longer than any run: pacing by a window of next to nothing may saturate.
+const NEVER: Ps = Ps(1 << 62);
+
 /// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -185,7 +188,7 @@ impl Connection {
         if self.flight.len() as u64 >= window || !(again || self.next < self.asked) {
             return Next::Nothing;
         }
-        let ready = self.last_sent.map_or(now, |at| at + self.control.pacing());
+        let ready = self.last_sent.map_or(now, |at| at + self.control.pacing().min(NEVER));
         if ready > now {
             return Next::WaitUntil(ready);
         }
@@ -304,6 +307,21 @@ mod tests {
         (0..200).for_each(|_| connection.measure(round_trip));
         assert_eq!(sent(&mut connection, Ps::ZERO).len(), 1);
         assert!(connection.deadline() > Some(round_trip), "{:?}", connection.deadline());
+    }
+
+    #[test]
+    fn a_window_of_next_to_nothing_after_long_round_trips_paces_beyond_any_run() {
+        let least = SwiftConfig { initial_cwnd: 1e-6, min_cwnd: 1e-6, ..SwiftConfig::default() };
+        let control = ControlConfig::Swift(least);
+        let mut connection = Connection::new(&control, &PATH, &RecoveryConfig::default());
+        connection.ask(100);
+        let Next::Send { number, order, .. } = connection.next(Ps::ZERO) else {
+            panic!("it sends")
+        };
+        let now = Ps::from_us(30_000_000);
+        let feedback = Feedback { rtt: now, order, ..Feedback::default() };
+        connection.on_ack(now, number, &feedback);
+        assert_eq!(connection.next(now), Next::WaitUntil(NEVER));
     }
 
     fn sent(connection: &mut Connection, now: Ps) -> Vec<(u64, bool)> {

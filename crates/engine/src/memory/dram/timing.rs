@@ -173,7 +173,7 @@ impl Timings {
         };
         let mut t = base.overridden(overrides);
         if overrides.rc.is_none() {
-            t.rc = t.ras + t.rp;
+            t.rc = t.ras.saturating_add(t.rp);
         }
         if !standard.is_ddr5() {
             t.ccd_s_wr = overrides.ccd_s_wr.unwrap_or(t.ccd_s);
@@ -182,12 +182,15 @@ impl Timings {
         // Last read beat at cl + bl after the read, first write beat at cwl after the write.
         // Same rank: 2 clocks of write preamble and turnaround (JESD79-4 "READ to WRITE",
         // JESD79-5 adds 2 clocks for its longer preamble). Other rank: the switching gap.
+        // Overrides are checked later.
+        let read = t.cl.saturating_add(t.bl);
         let turnaround = if standard.is_ddr5() { 4 } else { 2 };
         if overrides.rd_to_wr.is_none() {
-            t.rd_to_wr = (t.cl + t.bl + turnaround).saturating_sub(t.cwl).max(1);
+            t.rd_to_wr = read.saturating_add(turnaround).saturating_sub(t.cwl).max(1);
         }
         if overrides.rd_to_wr_other_rank.is_none() {
-            t.rd_to_wr_other_rank = (t.cl + t.bl + t.rank_switch).saturating_sub(t.cwl).max(1);
+            let switched = read.saturating_add(t.rank_switch);
+            t.rd_to_wr_other_rank = switched.saturating_sub(t.cwl).max(1);
         }
         t
     }
