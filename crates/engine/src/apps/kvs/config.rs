@@ -109,8 +109,8 @@ impl Settings for KvsConfig {
             "a power of two up to 16777216 (HERD's limit)",
         );
         // At least 1 MiB, so that the log holds several of the largest entries. At most 16 GiB, and
-        // 64 GiB of items: populating and warming leave most of the 256 GiB of virtual log to the
-        // run.
+        // 64 GiB of items: populating and warming take less than the 256 GiB after which offsets are
+        // renumbered.
         check.that(
             self.log.0.is_power_of_two() && (1 << 20..=1 << 34).contains(&self.log.0),
             "log",

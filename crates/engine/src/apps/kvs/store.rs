@@ -7,8 +7,8 @@
 //! - a log entry is the request as it came: 16-byte key, opcode, value length, value. HERD aligns
 //!   entries to 8 bytes; here they are line-aligned, which is the same for the 512-byte and 1-KB
 //!   items of the paper;
-//! - offsets are virtual: they grow for ever and are masked down to the log; an entry is lost when
-//!   the head is a whole log ahead of it;
+//! - offsets are virtual: they grow (until they are renumbered) and are masked down to the log; an
+//!   entry is lost when the head is a whole log ahead of it;
 //! - a full bucket loses its oldest slot (MICA; HERD replaces a pseudo-random one).
 //!
 //! The simulator stores no values, and one entry record per key instead of one per line of the log:
@@ -220,13 +220,24 @@ impl Store {
 
     /// Reserves lines at the head; an entry does not wrap around the end of the log.
     fn append(&mut self, lines: u32) -> u32 {
+        if self.head > u32::MAX - 2 * self.log_lines {
+            self.renumber();
+        }
         let to_end = self.log_lines - (self.head & (self.log_lines - 1));
-        let offset = if lines > to_end { self.head.checked_add(to_end) } else { Some(self.head) };
-        let (offset, head) = offset
-            .and_then(|offset| Some((offset, offset.checked_add(lines)?)))
-            .expect("less than 256 GiB is appended to the log in one run");
-        self.head = head;
+        let offset = if lines > to_end { self.head + to_end } else { self.head };
+        self.head = offset + lines;
         offset
+    }
+
+    /// Takes whole logs off all offsets, before they would no longer fit: what lies where stays, and what the log has
+    /// overwritten stays overwritten.
+    fn renumber(&mut self) {
+        let base = (self.head / self.log_lines - 2) * self.log_lines;
+        self.head -= base;
+        for key in 0..self.keys() {
+            let entry = self.entries.get_mut(key);
+            entry.offset = entry.offset.saturating_sub(base);
+        }
     }
 }
 
@@ -272,6 +283,36 @@ mod tests {
         store.set(0, 44 + 9 * 64);
         let second = store.set(1, 44 + 9 * 64);
         assert_eq!(second.line, 0, "ten lines do not fit into the six left of sixteen");
+    }
+
+    #[test]
+    fn offsets_that_are_renumbered_find_the_same() {
+        let mut store = Store::new(40, 16, 4 * 1024, 1);
+        let mut renumbered = store.clone();
+        let mut times = 0;
+        for n in 0..2000_u32 {
+            let (key, value) = (n * n % 37, (n % 7 * 64) as u16);
+            assert_eq!(store.set(key, value), renumbered.set(key, value), "{n}");
+            if n % 100 == 0 && renumbered.head >= 3 * renumbered.log_lines {
+                renumbered.renumber();
+                times += 1;
+            }
+            assert!((0..40).all(|key| store.get(key) == renumbered.get(key)), "{n}");
+        }
+        assert!(times > 10 && renumbered.head < store.head / 2, "{times}");
+    }
+
+    #[test]
+    fn a_log_is_written_for_longer_than_its_offsets_can_count() {
+        let mut store = Store::new(100, 16, 4 * 1024, 1);
+        store.head = u32::MAX - 2 * store.log_lines - 5;
+        store.head -= store.head % store.log_lines;
+        for n in 0..1000 {
+            store.set(n % 50, 1004);
+            assert!(matches!(store.get(n % 50), Found::Live(_)));
+            assert_eq!(store.get((n + 10) % 50), Found::Nothing, "overwritten, or not stored yet");
+        }
+        assert!(store.head < 1 << 20);
     }
 
     /// The store by its definition: buckets as lists in age order, and every line of the log with
