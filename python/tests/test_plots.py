@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from nic2core import Result, UserError, compare, words
+from nic2core import Result, UserError, api, compare, words
 from nic2core.describe import rows
 from nic2core.draw import palette, plots
 from nic2core.draw.style import wide
@@ -251,6 +251,26 @@ def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
         UserError, match=r"plot_peak_search: .* expected a result of nic2core\.find"
     ):
         calm.plot_peak_search()
+
+
+def test_delays_and_shares_of_closed_loop_senders_are_drawn(ddio: Result) -> None:
+    times = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "500 us"}
+    run = api.run("host-congestion", times | {"tenants.0.cores.count": 2})
+    transport = run.data.transport
+    assert transport is not None
+    (line,) = run.plot_latency_cdf("rtt").data
+    assert max(line.x) <= transport.rtt.percentile(100.0) / 1e3
+    assert min(line.x) >= 10, "the network's delay there and back"
+    (shares,) = run.plot_connections().data
+    assert list(shares.y) == sorted(shares.y)
+    assert sum(shares.y) == pytest.approx(len(transport.connections))
+    assert sum(of[2] for of in shares.customdata) == transport.delivered
+    page = report_html([run])
+    assert "Who gets what" in page
+    assert "Who gets what" not in report_html([ddio])
+    assert len(ddio.plot_connections().data) == len(ddio.plot_latency_cdf("rtt").data) == 0
+    with pytest.raises(UserError, match=r"of = 'rrt'; allowed: total, rtt, fabric_delay"):
+        run.plot_latency_cdf("rrt")
 
 
 def test_a_figure_of_one_run_has_its_name(ddio: Result) -> None:

@@ -81,12 +81,14 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     u64::try_from(base + part / ten).map_err(|_| too_large())
 }
 
-/// The unit that someone means who writes `unit` in other letters, or its decimal or shorter form:
-/// `GHz` for `Ghz`, `MiB` for `MB`, `Gbps` for `Gb`.
+/// The unit that someone means who writes `unit` in other letters, or its decimal, shorter or longer form:
+/// `GHz` for `Ghz`, `MiB` for `MB`, `Gbps` for `Gb` and `Gb/s`, `us` for `usec`.
 fn meant(unit: &str, units: &[Unit]) -> Option<&'static str> {
+    let unit = unit.strip_suffix("ec").unwrap_or(unit);
+    let bits = unit.strip_suffix("/s").unwrap_or(unit);
     units.iter().map(|u| u.0).find(|name| {
         let letters = |name: &str| name.eq_ignore_ascii_case(unit);
-        letters(name) || letters(&name.replace('i', "")) || name.strip_suffix("ps") == Some(unit)
+        letters(name) || letters(&name.replace('i', "")) || name.strip_suffix("ps") == Some(bits)
     })
 }
 
@@ -352,6 +354,8 @@ mod tests {
         meant("2.6 Ghz".parse::<Frequency>().unwrap_err(), "GHz");
         meant("32 MB".parse::<Size>().unwrap_err(), "MiB");
         meant("40 Gb".parse::<TrafficRate>().unwrap_err(), "Gbps");
+        meant("100 Gb/s".parse::<BitRate>().unwrap_err(), "Gbps");
+        meant("100 usec".parse::<Duration>().unwrap_err(), "us");
         meant("5 MS".parse::<Duration>().unwrap_err(), "ms");
     }
 

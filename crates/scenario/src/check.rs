@@ -374,7 +374,9 @@ pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> 
     // Share of characters that stay when one name is typed for the other; a transposition counts as
     // one error. 0.6 finds "sed" for "seed", and nothing for what is not a typo.
     let given = given.to_lowercase();
-    let scored = names.filter_map(|name| {
+    // One number is no typo of another.
+    let number = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
+    let scored = names.filter(|name| number(name) == number(&given)).filter_map(|name| {
         let whole = name.to_lowercase();
         let begun = given.len() >= 3 && whole.starts_with(&given);
         let like = strsim::normalized_damerau_levenshtein(&whole, &given);

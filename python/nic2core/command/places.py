@@ -31,6 +31,11 @@ def report_of(results: list[Path]) -> Path:
     return (first if first.is_dir() else first.parent) / REPORT_FILE
 
 
+def report_file(out: Path) -> Path:
+    """The file that is meant by an output: in a directory, as of the other commands, or itself."""
+    return out / REPORT_FILE if out.is_dir() or not out.suffix else out
+
+
 def note_files(out: Path) -> None:
     """Say where a command's results are."""
     terminal.note(f"Results: {out}")

@@ -20,15 +20,15 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The HTML file to write; by default report.html in the result's directory, where "
-            "--out of the other commands also writes it. For several results, the default is the "
-            "current directory.",
+            help="The HTML file to write, or a directory for a report.html. The default is the "
+            "result's directory, where --out of the other commands also writes it, and for several "
+            "results the current directory.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Write an HTML report of one run, or a comparison of several."""
-    out = out or places.report_of(results)
+    out = places.report_of(results) if out is None else places.report_file(out)
     places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} already exists and will be replaced.")

@@ -30,11 +30,21 @@ class Drawn:
 
         return _titled(plots.latency_by_stage(self._runs()), self._runs())
 
-    def plot_latency_cdf(self) -> Figure:
-        """The distribution of the total latency."""
+    def plot_latency_cdf(self, of: str = "total") -> Figure:
+        """The tail of a latency: the share of packets that take longer.
+
+        `of` is `total`, or what closed-loop senders see: `rtt`, `fabric_delay`, `host_delay`,
+        `read_latency` or `block_latency`.
+        """
         from nic2core.draw import plots
 
-        return _titled(plots.latency_cdf(self._runs()), self._runs())
+        return _titled(plots.latency_cdf(self._runs(), of), self._runs())
+
+    def plot_connections(self) -> Figure:
+        """What each connection of closed-loop senders delivered, from the one with least on."""
+        from nic2core.draw import plots
+
+        return _titled(plots.by_connection(self._runs()), self._runs())
 
     def plot_peak_search(self) -> Figure:
         """The p99 at each rate that was tried, if this is the result of a peak search."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from nic2core import words
+from nic2core._core import UserError
+from nic2core.describe import senders
 from nic2core.draw import palette
 from nic2core.draw.style import style, wide
 
@@ -41,25 +43,40 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     return style(figure, height=190 + 60 * len(results), bars=True)
 
 
-def latency_cdf(results: Sequence[Record]) -> go.Figure:
-    """The tail of the total latency: the share of packets slower than a given time."""
+TOTAL = "total"
+"""What `latency_cdf` draws unless it is a delay that closed-loop senders see."""
+
+
+def latency_cdf(results: Sequence[Record], of: str = TOTAL) -> go.Figure:
+    """The tail of a latency: the share of packets, or of reads, that take longer than a given time.
+
+    `of` is `total`, from a packet's arrival to the end of its service, or a delay that closed-loop
+    senders see: a key of `words.DELAYS`.
+    """
+    if of != TOTAL and of not in words.DELAYS:
+        allowed = ", ".join((TOTAL, *words.DELAYS))
+        raise UserError(f"plot_latency_cdf: of = {of!r}; allowed: {allowed}.")
     figure = go.Figure()
+    times: list[float] = []
     for number, result in enumerate(results):
         spread = result.total_latency
+        if of != TOTAL:
+            spread = senders.delays(result.data).get(words.DELAYS[of])
         if spread is None:
             continue
         points = [(ns / 1e3, 1 - share) for ns, share in spread.cdf if ns > 0 and share < 1]
+        times += [time for time, _ in points]
         figure.add_scatter(
             name=result.label,
             x=[x for x, _ in points],
             y=[y for _, y in points],
             line=palette.line(number),
-            hovertemplate="%{y:.3~p} of packets take more than %{x:,.3~r} µs<extra></extra>",
+            hovertemplate="%{y:.3~p} take more than %{x:,.3~r} µs<extra></extra>",
         )
-    spreads = [r.total_latency for r in results if r.total_latency is not None]
-    times = [ns / 1e3 for s in spreads for ns, share in s.cdf if ns > 0 and share < 1]
-    figure.update_xaxes(wide(times), title="time from arrival to the end of the request, µs")
-    figure.update_yaxes(type="log", title="share of packets slower", tickformat="~%", dtick=1)
+    whole = "time from arrival to the end of the request"
+    named = whole if of == TOTAL else words.DELAYS[of]
+    figure.update_xaxes(wide(times), title=f"{named}, µs")
+    figure.update_yaxes(type="log", title="share that takes longer", tickformat="~%", dtick=1)
     return style(figure, legend=len(results) > 1)
 
 

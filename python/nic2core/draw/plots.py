@@ -1,5 +1,6 @@
 """Plotly figures of one or several runs: the same in notebooks and in the report."""
 
+from nic2core.draw.connections import by_connection
 from nic2core.draw.curves import grid, over, peak_drops, peak_search, titles
 from nic2core.draw.latency import latency_by_stage, latency_cdf
 from nic2core.draw.llc import llc_by_way, llc_contents
@@ -8,6 +9,7 @@ from nic2core.draw.queues import by_core
 from nic2core.draw.series import time_series
 
 __all__ = [
+    "by_connection",
     "by_core",
     "dram_cdf",
     "grid",

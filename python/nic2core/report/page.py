@@ -256,8 +256,14 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         Panel(
             "tail",
             "Latency tail",
-            "The share of packets that take longer than a given time.",
-            [("tail", plots.latency_cdf(results))] if packets else [],
+            "The share of packets, or of what senders see, that take longer than a given time.",
+            ([("packets", plots.latency_cdf(results))] if packets else []) + _delays(results),
+        ),
+        Panel(
+            "connections",
+            "Who gets what",
+            "What each connection delivered, from the one with least on: a flat line is fair.",
+            [("connections", plots.by_connection(results))],
         ),
         Panel(
             "search",
@@ -287,6 +293,13 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         for panel in panels
     ]
     return [panel for panel in drawn if panel.views]
+
+
+def _delays(results: Sequence[Record]) -> list[tuple[str, Figure]]:
+    """The delays that closed-loop senders see."""
+    known = {name for r in results for name in senders.delays(r.data)}
+    of = {name: key for key, name in words.DELAYS.items() if name in known}
+    return [(name, plots.latency_cdf(results, key)) for name, key in of.items()]
 
 
 def _queues(results: Sequence[Record]) -> list[tuple[str, Figure]]:
