@@ -181,6 +181,11 @@ class Effects:
         ):
             if keys:
                 found.append(f"{said}: {', '.join(keys)}.")
+        if self.silent:
+            found.append(
+                "Smaller effects may be real: `nic2core compare ... --vary KEY=... --vary "
+                "run.seed=1,2,3,4,5` holds runs of the same seed against each other."
+            )
         return found
 
     @property

@@ -112,7 +112,7 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
     "name",
     [
         "result.json", "comparison.json", "over_seeds.parquet", "report.html", "io.parquet",
-        "00/result.json",
+        "00/result.json", "00",
     ],
 )  # fmt: skip
 def test_a_file_that_another_program_wrote_is_not_replaced(

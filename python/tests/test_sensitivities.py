@@ -211,6 +211,7 @@ def test_what_changes_nothing_at_all_is_told_apart_from_what_may_be_chance(
     of = replace(found, of_p99=False, effects=effects, chance=Change("", 0.02, 0.1, 0.001))
     assert (of.telling, of.silent, of.idle) == ([], ["silent"], ["idle"])
     assert "Change nothing at all: idle." in of.remarks
+    assert of.remarks[-1].startswith("Smaller effects may be real: `nic2core compare")
     assert "Longer runs leave less to chance." in of.remarks
 
 

@@ -102,7 +102,10 @@ def writable_timeline(path: Path, out: Path | None) -> None:
 
 def _in_the_way(out: Path) -> Iterator[Path]:
     """The files in a directory that have the names of files a command writes there."""
-    for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
+    numbered = sorted(p for p in out.iterdir() if p.name.isdigit())
+    # A run's directory cannot be made where a file is.
+    yield from (path for path in numbered if not path.is_dir())
+    for folder in (out, *(path for path in numbered if path.is_dir())):
         yield from (folder / name for name in _names() if (folder / name).exists())
 
 

@@ -32,6 +32,9 @@ NOT_TO_SET = ("io-ways",)
 """Domains whose change no real server offers: ideal DDIO."""
 
 
+RIGHT, RIGHT_POINTS = 0.2, 0.05
+"""Error of a predicted gain up to which it is right: relative to that of the run, or absolute."""
+
 TIED = 1 + SHORT_BY_CHANCE
 """Rates that domains allow, relative to the lowest, up to which they limit together: a run that is
 short of what a domain allows by chance counts as doing all of it."""
@@ -80,6 +83,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             f"congestion control responds. `nic2core explain {saved} --check` runs each change."
         )
+    yield from _wrong(helps)
     yield from _tied(result, helps, saved)
     # Of changes with equal gain, the one that takes least.
     most = max(
@@ -123,6 +127,18 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
     if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
         yield from _against_leaks(result, saved)
+
+
+def _wrong(helps: Sequence[Help]) -> Iterator[str]:
+    """The changes that were run and give clearly more or less than predicted."""
+    found = [h for h in helps if h.measured is not None and not isnan(h.predicted)]
+    for h in found:
+        more = (h.measured or 0.0) - h.predicted
+        if abs(more) > max(RIGHT * abs(h.measured or 0.0), RIGHT_POINTS):
+            yield (
+                f"Predicted too {'low' if more > 0 else 'high'}: {words.stage(h.change.domain)}, "
+                f"{h.change.what}, {words.gain(h.predicted)} instead of {words.gain(_gain(h))}."
+            )
 
 
 def _with_changes(result: Record, changes: Sequence[Change], saved: str) -> str:

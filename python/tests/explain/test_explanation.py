@@ -219,6 +219,20 @@ def test_full_credits_and_what_they_wait_for_are_both_marked(
     assert badges == {"io-credits": "waits", "home-trackers": "limits"}
 
 
+def test_a_prediction_that_is_off_when_run_is_told(ddio: Result) -> None:
+    def told(predicted: float, measured: float) -> list[str]:
+        of = replace(ddio.helps[0], predicted=predicted, measured=measured)
+        return [hint for hint in hints(ddio, [of]) if hint.startswith("Predicted too ")]
+
+    stage = words.stage(ddio.helps[0].change.domain)
+    (low,) = told(0.0, 0.12)
+    assert low.startswith(f"Predicted too low: {stage}, ")
+    assert low.endswith(", 0 % instead of +12 %.")
+    (high,) = told(0.46, 0.12)
+    assert high.startswith("Predicted too high: ")
+    assert told(0.0, 0.04) == told(0.35, 0.40) == told(nan, 0.12) == []
+
+
 def test_where_nothing_limits_nothing_is_said_to_be_unpredicted(calm: Result) -> None:
     unknown = [replace(h, unknown="of something", predicted=nan) for h in calm.helps]
     assert "Not predicted" not in "\n".join(hints(calm, unknown))
