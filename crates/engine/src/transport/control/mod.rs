@@ -7,6 +7,7 @@ pub mod dctcp;
 mod rate;
 pub mod swift;
 pub mod timely;
+mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

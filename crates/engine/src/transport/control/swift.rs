@@ -8,10 +8,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::window::{RoundTrip, Window};
 use super::{Control, Feedback, Loss, MAX_CWND, MAX_DELAY, MIN_CWND, Path, check_windows};
 use crate::check::Check;
 use crate::time::Ps;
-use crate::transport::fixed::{self, ONE};
+use crate::transport::fixed;
 use crate::units::{BitRate, Duration};
 
 /// The parameters of Swift, named as in the paper's algorithm 1 and section 3.5 where they have a
@@ -82,8 +83,6 @@ struct Parameters {
     additive_increase: u64,
     beta: u64,
     max_mdf: u64,
-    min_cwnd: u64,
-    max_cwnd: u64,
     reset_after: u32,
     /// Base target and topology scaling.
     fabric_base: Ps,
@@ -105,50 +104,31 @@ impl Parameters {
     }
 }
 
-/// One window of algorithm 1.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    cwnd: u64,
-    last_decrease: Ps,
+/// Lines 3 to 14, where `acked` (0 or 1) is the number of packets acknowledged for the first time.
+/// Line 27 compares with `<=`. Taken literally, that would postpone every decrease as long as acknowledgements that
+/// change nothing come less than a round trip apart; [`Window::set`] counts only an actual decrease as one.
+fn on_ack(
+    p: &Parameters,
+    window: &mut Window,
+    now: Ps,
+    rtt: Ps,
+    delay: Ps,
+    target: Ps,
+    acked: u64,
+) {
+    if delay < target {
+        window.increase(now, p.additive_increase, acked);
+    } else if window.can_decrease(now, rtt) {
+        let excess = u128::from(p.beta) * u128::from((delay - target).0);
+        let cut = (excess / u128::from(delay.0.max(1))) as u64;
+        window.cut(now, cut.min(p.max_mdf));
+    }
 }
 
-impl Window {
-    /// Line 3: at most one decrease per round trip.
-    fn can_decrease(&self, now: Ps, rtt: Ps) -> bool {
-        now.saturating_sub(self.last_decrease) >= rtt
-    }
-
-    /// Lines 26 to 28. The paper's line 27 compares with `<=`. Taken literally, that would postpone
-    /// every decrease as long as acknowledgements that change nothing come less than a round trip
-    /// apart; here only an actual decrease counts as one.
-    fn set(&mut self, p: &Parameters, now: Ps, cwnd: u64) {
-        let cwnd = cwnd.clamp(p.min_cwnd, p.max_cwnd);
-        if cwnd < self.cwnd {
-            self.last_decrease = now;
-        }
-        self.cwnd = cwnd;
-    }
-
-    /// Lines 4 to 14, where `acked` (0 or 1) is the number of packets acknowledged for the first time.
-    fn on_ack(&mut self, p: &Parameters, now: Ps, rtt: Ps, delay: Ps, target: Ps, acked: u64) {
-        if delay < target {
-            let step = match self.cwnd >= ONE {
-                true => fixed::div(p.additive_increase, self.cwnd),
-                false => p.additive_increase,
-            };
-            self.set(p, now, self.cwnd + acked * step);
-        } else if self.can_decrease(now, rtt) {
-            let excess = u128::from(p.beta) * u128::from((delay - target).0);
-            let cut = (excess / u128::from(delay.0.max(1))) as u64;
-            self.set(p, now, fixed::mul(self.cwnd, ONE - cut.min(p.max_mdf)));
-        }
-    }
-
-    /// Lines 20, 21, 24 and 25.
-    fn on_loss(&mut self, p: &Parameters, now: Ps, rtt: Ps) {
-        if self.can_decrease(now, rtt) {
-            self.set(p, now, fixed::mul(self.cwnd, ONE - p.max_mdf));
-        }
+/// Lines 20, 21, 24 and 25.
+fn on_loss(p: &Parameters, window: &mut Window, now: Ps, rtt: Ps) {
+    if window.can_decrease(now, rtt) {
+        window.cut(now, p.max_mdf);
     }
 }
 
@@ -158,11 +138,9 @@ pub(crate) struct Swift {
     parameters: Parameters,
     fabric: Window,
     endpoint: Window,
-    /// Smoothed round-trip time, with a weight of 1/8 per sample. The paper does not say which
-    /// round-trip time it means; this is what `csg-htsim` uses. With only the last sample, a window
-    /// below one packet, which learns of the queue several round trips late, oscillates with it
-    /// between empty and full.
-    rtt: Ps,
+    /// The paper does not say which round-trip time it means; the smoothed one is what `csg-htsim`
+    /// uses.
+    rtt: RoundTrip,
     /// Timeouts since the last acknowledgement.
     timeouts: u32,
 }
@@ -204,8 +182,6 @@ impl Control for Swift {
             additive_increase: fixed::from_f64(c.additive_increase),
             beta: fixed::from_f64(c.beta),
             max_mdf: fixed::from_f64(c.max_mdf),
-            min_cwnd: fixed::from_f64(c.min_cwnd),
-            max_cwnd: fixed::from_f64(c.max_cwnd),
             reset_after: c.reset_after_timeouts,
             fabric_base: Ps(c.fabric_target.0 + u64::from(c.hops) * c.hop_target.0),
             endpoint_target: c.endpoint_target.ps(),
@@ -213,29 +189,26 @@ impl Control for Swift {
             flow_beta: fixed::mul(flow_alpha, fixed::inverse_sqrt(high)),
             flow_range: c.flow_range.0,
         };
-        let cwnd = fixed::from_f64(c.initial_cwnd);
-        let window = Window { cwnd, last_decrease: Ps::ZERO };
-        Swift { parameters, fabric: window, endpoint: window, rtt: Ps::ZERO, timeouts: 0 }
+        let window = Window::new(c.initial_cwnd, c.min_cwnd, c.max_cwnd);
+        let rtt = RoundTrip::default();
+        Swift { parameters, fabric: window, endpoint: window, rtt, timeouts: 0 }
     }
 
     fn on_ack(&mut self, now: Ps, feedback: &Feedback) {
         let Feedback { rtt, endpoint, duplicate, .. } = *feedback;
         let acked = u64::from(!duplicate);
         self.timeouts = 0;
-        self.rtt = match self.rtt {
-            Ps::ZERO => rtt,
-            smooth => Ps((7 * smooth.0 + rtt.0) / 8),
-        };
-        let p = &self.parameters;
-        let target = p.fabric_target(self.fabric.cwnd);
-        self.fabric.on_ack(p, now, self.rtt, rtt.saturating_sub(endpoint), target, acked);
-        self.endpoint.on_ack(p, now, self.rtt, endpoint, p.endpoint_target, acked);
+        self.rtt.sample(rtt);
+        let (p, mean) = (&self.parameters, self.rtt.mean());
+        let (fabric, target) = (rtt.saturating_sub(endpoint), p.fabric_target(self.fabric.cwnd()));
+        on_ack(p, &mut self.fabric, now, mean, fabric, target, acked);
+        on_ack(p, &mut self.endpoint, now, mean, endpoint, p.endpoint_target, acked);
     }
 
     fn on_fast_recovery(&mut self, now: Ps, _loss: Loss) {
         self.timeouts = 0;
         for window in [&mut self.fabric, &mut self.endpoint] {
-            window.on_loss(&self.parameters, now, self.rtt);
+            on_loss(&self.parameters, window, now, self.rtt.mean());
         }
     }
 
@@ -244,25 +217,25 @@ impl Control for Swift {
         self.timeouts += 1;
         for window in [&mut self.fabric, &mut self.endpoint] {
             if self.timeouts >= p.reset_after {
-                window.set(p, now, p.min_cwnd);
+                // The least that is allowed.
+                window.set(now, 0);
             } else {
-                window.on_loss(p, now, self.rtt);
+                on_loss(p, window, now, self.rtt.mean());
             }
         }
     }
 
     fn window(&self) -> u64 {
-        self.fabric.cwnd.min(self.endpoint.cwnd)
+        self.fabric.cwnd().min(self.endpoint.cwnd())
     }
 
     /// Lines 29 to 32.
     fn pacing(&self) -> Ps {
-        let cwnd = self.window();
-        if cwnd < ONE { Ps(fixed::div(self.rtt.0, cwnd)) } else { Ps::ZERO }
+        self.rtt.pacing(self.window())
     }
 
     fn host_counts(&self) -> Option<bool> {
-        Some(self.endpoint.cwnd < self.fabric.cwnd)
+        Some(self.endpoint.cwnd() < self.fabric.cwnd())
     }
 }
 
@@ -411,7 +384,7 @@ mod tests {
                     }
                 }
                 for (ours, published) in [(&swift.fabric, &fabric), (&swift.endpoint, &endpoint)] {
-                    let cwnd = fixed::to_f64(ours.cwnd);
+                    let cwnd = fixed::to_f64(ours.cwnd());
                     let error = (cwnd - published.cwnd).abs() / published.cwnd;
                     prop_assert!(error < 1e-6, "{step:?}: {cwnd} for {}", published.cwnd);
                 }
