@@ -49,7 +49,8 @@ class Record:
 
     scenario: dict[str, Any]
     """The complete scenario that ran, machine included. Running it again (for a peak, searching
-    again) gives bit-identical results."""
+    again) gives bit-identical results. It is not to be edited: `run(result, overrides)` runs
+    another."""
     data: Results
     """What the engine measured."""
     label: str = "run"

@@ -21,6 +21,10 @@ ROW, AXES = 34, 120
 """Height of a key and of what is above and below all of them, pixels."""
 
 
+SHAPES = {"lower": "", "higher": "/"}
+"""The pattern of the bars of each side."""
+
+
 def tornado(found: Effects) -> Figure:
     """A pair of bars for each key that does more than chance, the largest effect at the top.
 
@@ -48,7 +52,8 @@ def tornado(found: Effects) -> Figure:
                 showlegend=column == 1,
                 row=1,
                 col=column,
-                marker=palette.bar(number),
+                # Not by colour alone.
+                marker=palette.bar(number) | {"pattern_shape": SHAPES[side]},
             )
     for column, (title, what) in enumerate(shown.items(), 1):
         edge = 100 * (getattr(found.chance, what) or 0.0)
