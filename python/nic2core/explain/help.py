@@ -87,7 +87,8 @@ GAIN_TOLD = 0.005
 
 
 NEARLY = 0.95
-"""Share of a load from which another is as high."""
+"""Load of the walkers, relative to that which sets what the IOMMU allows, from which it is theirs
+and not its queue's."""
 
 
 def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
@@ -137,7 +138,7 @@ def _queue_would_fill(model: Model, changed: Model) -> str:
     if changed.tightest != "iommu":
         return ""
     walkers = model.use("iommu").load
-    if changed.allows["iommu"] * walkers > NEARLY * model.rate:
+    if model.allows["iommu"] * walkers > NEARLY * model.rate:
         return ""
     return (
         "the IOMMU's queue of writes would be full, and how many it then carries depends on how "

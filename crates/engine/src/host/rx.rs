@@ -185,11 +185,16 @@ impl Host {
         }
     }
 
+    /// Whether the next packet to leave the SRAM, none of which has left, is of this queue.
+    fn is_first(&self, queue: u16) -> bool {
+        let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
+        first.is_some_and(|&packet| self.packets.get(packet).queue == queue)
+    }
+
     /// Descriptors of a queue are at the NIC. If a packet waits for one, it does so no longer, whatever it waits for
     /// until it goes on the link.
     pub(super) fn descriptors_arrived(&mut self, now: Ps, queue: u16) {
-        let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
-        if first.is_some_and(|&packet| self.packets.get(packet).queue == queue) {
+        if self.is_first(queue) {
             self.queues[queue as usize].rx.counts.starved.end(now);
             self.meters.domains.unread_descriptor.end(now);
         }
@@ -200,8 +205,7 @@ impl Host {
         self.queues[queue as usize].rx.doorbell(now, descriptors);
         self.fetch_descriptors(queue as usize);
         self.receive(now);
-        let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
-        if first.is_none_or(|&packet| self.packets.get(packet).queue != queue) {
+        if !self.is_first(queue) {
             // Packets that found no descriptor have been dropped, and none waits for one.
             self.queues[queue as usize].rx.counts.starved.end(now);
         }
@@ -245,8 +249,11 @@ impl Host {
 mod tests {
     use serde_json::{Value, json};
 
+    use crate::host::Host;
+    use crate::nic::queue::QueuePair;
     use crate::stats::results::Results;
     use crate::testing::{forwarder, pcie_json, results};
+    use crate::time::Ps;
 
     fn mean_ns(results: &Results, stage: &str) -> f64 {
         let latency = results.latency.iter().find(|l| l.stage == stage);
@@ -282,6 +289,36 @@ mod tests {
         let (percent, wait_ns) = nic.distribution.percentiles_ns[2];
         assert_eq!(percent, 99.0);
         assert!(wait_ns < 1.1 * fetch_ns, "{wait_ns} ns, a fetch {fetch_ns}");
+    }
+
+    #[test]
+    fn a_packet_waits_for_a_descriptor_until_one_of_its_queue_arrives() {
+        let mut host = Host::new(
+            &forwarder(&[
+                ("/machine/pcie", pcie_json()),
+                ("/machine/nic/descriptor_batch", json!(1)),
+                ("/traffic/flows", json!(1)),
+                ("/traffic/rate", json!("20 Mpps")),
+                ("/traffic/sizes/size", json!("64 B")),
+            ]),
+            None,
+        )
+        .unwrap();
+        let waits = |host: &Host, now: Ps| {
+            let of = |q: &QueuePair| {
+                q.rx.counts.starved.time(now + Ps(1)) > q.rx.counts.starved.time(now)
+            };
+            host.queues.iter().position(of)
+        };
+        let found = (0..10_000).map(Ps::from_ns).find_map(|now| {
+            host.run_until(now);
+            Some((now, waits(&host, now)?))
+        });
+        let (now, queue) = found.expect("a packet waits");
+        host.descriptors_arrived(now, 1 - queue as u16);
+        assert_eq!(waits(&host, now), Some(queue));
+        host.descriptors_arrived(now, queue as u16);
+        assert_eq!(waits(&host, now), None);
     }
 
     /// In many turns every buffer has held one of the few large packets.
