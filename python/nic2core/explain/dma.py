@@ -137,11 +137,12 @@ def fetches(
     by_name: dict[str, Use],
     domains: dict[str, Domain],
 ) -> Pool:
-    """A send queue's turns: reading descriptors, then requesting their packets as credits allow.
+    """A send queue's turns: reading descriptors, then the data of their packets as credits allow.
 
-    If that takes long, a turn lasts until the link has carried what was requested or credits have
-    come back. At the IOMMU, reads of descriptors stand in one line with those of data, and wait as
-    long. Time that none of this explains is the queue's own: round trips with nothing in flight.
+    If the data takes long, a turn lasts until the link has carried it or credits have come back. At
+    the IOMMU, reads of descriptors stand in one line with those of data, and wait as long: a turn
+    waits twice. Time that none of this explains is the queue's own: round trips with nothing in
+    flight.
     """
     turns = by_name["tx-fetches"]
     queue = next(q for q in data.queues if q.core == turns.core)
@@ -159,7 +160,8 @@ def fetches(
     batch: int = scenario["machine"]["nic"]["tx_descriptor_batch"]
     room = max(1.0, batch * queue.tx_fetches / (queue.sent or 1))
     rest_ns = turns.latency_ns - waits_ns
-    walks_ns = min(read_wait_ns(domains, "iommu"), reading_ns, rest_ns)
+    walk_ns = read_wait_ns(domains, "iommu")
+    walks_ns = min(min(walk_ns, reading_ns) + walk_ns, rest_ns)
     # A read of more descriptors is carried for longer.
     link_ns = queue.tx_fetching_link_ps / 1e3 / (queue.tx_fetches or 1)
     link_ns = max(0.0, link_ns - (waits_ns if longest == "pcie" else 0.0))

@@ -648,7 +648,7 @@ class QueueResults(Plain):
     """
     tx_turn_ps: int
     """Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it
-    had requested all the data of its packets, ps. Only then does it want the next.
+    had all the data of its packets, ps. Only then does it want the next.
     """
 
 

@@ -453,8 +453,8 @@ class Nic(Model):
     """
     tx_descriptor_batch: UInt32 | None = None
     """Maximum number of descriptors of a send queue that the NIC reads at a time, out of those that
-    the driver has rung for. It reads the next ones once it has requested the data of all previous
-    packets. Absent: each descriptor is read together with the data of its packet.
+    the driver has rung for. It reads the next ones once it has the data of all previous packets.
+    Absent: each descriptor is read together with the data of its packet.
     """
     rss: Rss = Field(default_factory=Rss)
     """Receive-side scaling."""

@@ -30,6 +30,12 @@ FCS_BYTES = 4
 """Included in the packet sizes of the data set; the NIC strips it."""
 
 
+WAYS_BYTES = 1024
+"""Size of the packets of the series "Ways", with FCS."""
+WAYS_GBPS = {2: 84.56, 3: 85.59, 4: 86.58, 5: 87.00, 6: 87.27, 11: 87.14}
+"""What one core forwards in this series, by I/O ways."""
+
+
 def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
     """Forward packets of this size at the rate of the data set's generator."""
     frame = packet - FCS_BYTES
@@ -50,7 +56,7 @@ def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
 
 def ways_point(ways: int) -> Point:
     """A point of the series "Ways"."""
-    return forward(cores=1, packet=1024, descriptors=4096, ways=ways)
+    return forward(cores=1, packet=WAYS_BYTES, descriptors=4096, ways=ways)
 
 
 def cores_point(cores: int) -> Point:
@@ -62,6 +68,17 @@ def more_ways_faster(at: At) -> Simulated:
     """Throughput of one core with 6 I/O ways over that with 2."""
     gain = at(ways_point(6)).mrps / at(ways_point(2)).mrps
     return every([gain], lambda gain: gain > 1.005)
+
+
+def throughput(at: At) -> Simulated:
+    """Simulated over measured throughput of one core, with all numbers of ways."""
+    found = {n: _gbps(at(ways_point(n)).mrps, WAYS_BYTES) for n in WAYS}
+    return every([found[n] / WAYS_GBPS[n] for n in WAYS], lambda ratio: abs(ratio - 1) <= 0.03)
+
+
+def _gbps(mpps: float, packet: int) -> float:
+    """Of packets with FCS, on the wire."""
+    return mpps * 8 * (packet - FCS_BYTES + _core.WIRE_OVERHEAD_BYTES) / 1e3
 
 
 def read_hits(at: At) -> Simulated:
@@ -124,6 +141,7 @@ STUDY = Study(
         "ddio-bench/figways/more-ways-faster": Evaluator(
             [ways_point(2), ways_point(6)], more_ways_faster
         ),
+        "ddio-bench/figways/throughput": Evaluator([ways_point(n) for n in WAYS], throughput),
         "ddio-bench/figcores/reads": Evaluator(
             [cores_point(n) for n in CORES if n != OUTLIER], read_hits
         ),

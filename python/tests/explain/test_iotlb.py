@@ -133,11 +133,11 @@ def test_reads_of_descriptors_wait_for_the_walks_of_data() -> None:
         "machine.pcie.generation": 4, "machine.pcie.posted_credits": 128,
         "tenants.0.cores.count": 4, "traffic.flows": 4096, "traffic.rate": "30 Mpps",
         "traffic.sizes": {"kind": "fixed", "size": "252 B"},
-        "run.warmup": "4 ms", "run.duration": "300 us",
+        "run.warmup": "4 ms", "run.duration": "1500 us",
     })  # fmt: skip
     model = result.model
     assert (model.cause, result.limited) == ("iommu", True)
-    # A send queue's turn is a read of descriptors, which waits for others' page walks.
+    # A send queue's turn is a read of descriptors and of data; both wait for others' page walks.
     assert model.allows["tx-fetches"] == pytest.approx(result.mpps, rel=0.02)
     assert model.cause_of("tx-fetches") == "iommu"
     none = [h for h in run_changes(result, jobs=2) if h.change.domain == "iommu"]

@@ -156,8 +156,8 @@ def test_a_faster_link_shortens_reads_of_transmit_descriptors() -> None:
     result = api.run("ddio-bench", small | light | app | times)
     assert (result.model.cause, result.limited) == ("tx-fetches", True)
     turn = result.model.pools["tx-fetches"].spent_ns
-    # 20 descriptors of 64 B, and what stands before them.
-    assert turn["pcie"] > 8 * 20 * 64 / 118.9
+    # 32 descriptors of 64 B, and what stands before them; packets come meanwhile.
+    assert turn["pcie"] > 8 * 32 * 64 / 118.9
     said = {h.change.domain: h for h in run_changes(result, jobs=2)}["pcie"]
     assert said.predicted == pytest.approx(said.measured, abs=0.05)
     assert said.predicted > 0.08

@@ -156,7 +156,7 @@ def test_only_a_whole_run_is_recorded(tmp_path: Path) -> None:
     assert data["engine_version"] == "synthetic"
     assert data["seed"] == 1
     assert data["points"] == 16
-    assert [list(row) for row in data["claims"]] == [KEYS] * 20
+    assert [list(row) for row in data["claims"]] == [KEYS] * 21
     assert "percentage points" in data["summary"]
 
 

@@ -287,8 +287,12 @@ impl Host {
             panic!("only packets are sent");
         };
         self.meters.domains.reading.leave(now, lines.into());
+        let p = self.packets.get(packet);
+        let ((_, bytes), queue) = (p.tx.expect("it has data"), p.queue);
+        if from + lines == lines_in(bytes.into()) {
+            self.data_at_nic(now, queue);
+        }
         let Some(line) = &mut self.tx.line_rate else { return self.read_done(now, read) };
-        let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
         let at = line.sends(now, bits_of_part(bytes, from, lines));
         self.meters.domains.sending.enter(now, lines.into());
         self.events.push(at, Event::ReadDone { read });
@@ -324,6 +328,10 @@ impl Host {
                 let p = self.packets.at(packet);
                 p.unsent -= lines;
                 if p.unsent == 0 {
+                    let queue = p.queue;
+                    if !self.one_by_one() {
+                        self.data_at_nic(now, queue);
+                    }
                     self.sent(now, packet);
                 }
             }

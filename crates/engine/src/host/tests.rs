@@ -456,12 +456,12 @@ fn a_doorbell_is_behind_the_stores_before_it_and_brings_no_more_than_they_are() 
         assert!(lines(&r, "cpu-tx-rd") as f64 > 0.95 * packets, "its lines are cold");
         lines(&r, "nic-tx-rd") as f64 / packets
     };
-    // Enough read tags that packets need not wait until their lines are evicted.
+    // Enough read tags and descriptors a read that packets need not wait until their lines are evicted.
     let mut pcie = pcie_json();
     pcie["non_posted_credits"] = json!(64);
     for rate in ["0.5 Mpps", "8 Mpps"] {
         let null = &Value::Null;
-        for (pcie, batch) in [(null, null), (&pcie, null), (&pcie, &json!(4))] {
+        for (pcie, batch) in [(null, null), (&pcie, null), (&pcie, &json!(16))] {
             let read = read_twice(pcie.clone(), rate, batch.clone());
             assert!(read < 0.01, "{rate}, {pcie}, {batch}: {read} lines a packet");
         }

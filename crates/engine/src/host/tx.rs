@@ -4,9 +4,9 @@
 //!
 //! Without `tx_descriptor_batch`, packets are read in the order of their doorbells, each with its
 //! descriptor. With it, the driver rings once per burst, and the NIC reads up to that many posted
-//! descriptors of a queue at a time. It reads the next ones of a queue only when it has requested
-//! the data of all packets before them: a queue that is alone leaves the link idle for the round
-//! trip of that read, while several queues cover for each other.
+//! descriptors of a queue at a time. It reads the next ones of a queue only when it has the data of
+//! all packets before them: a queue that is alone leaves the link idle for two round trips, of that
+//! read and of the first data, less what the NIC still has to send. Several queues cover for each other.
 
 use std::collections::VecDeque;
 
@@ -97,8 +97,8 @@ impl Host {
         self.start_reads(now);
     }
 
-    /// Fetches the next descriptors of a queue if the NIC has requested the data of all packets
-    /// whose descriptors it has read.
+    /// Fetches the next descriptors of a queue if the NIC has the data of all packets whose descriptors
+    /// it has read.
     fn fetch_tx_descriptors(&mut self, queue: u16) {
         let Some(batch) = self.tx.descriptor_batch else { return };
         let now = self.events.now();
@@ -154,9 +154,15 @@ impl Host {
     /// A queue's turn is over: the NIC has requested all data of its first packet.
     fn end_turn(&mut self, queue: u16) {
         self.tx.active.pop_front();
-        if self.queues[queue as usize].tx.end_turn(self.events.now()) {
+        if self.queues[queue as usize].tx.end_turn() {
             self.tx.active.push_back(queue);
-        } else {
+        }
+    }
+
+    /// All data of a packet of this queue is at the NIC.
+    pub(super) fn data_at_nic(&mut self, now: Ps, queue: u16) {
+        if self.tx.descriptor_batch.is_some() {
+            self.queues[queue as usize].tx.data_at_nic(now);
             self.fetch_tx_descriptors(queue);
         }
     }

@@ -41,8 +41,8 @@ pub struct Nic {
     #[serde(default = "Nic::one")]
     pub completions_per_write: u32,
     /// Maximum number of descriptors of a send queue that the NIC reads at a time, out of those
-    /// that the driver has rung for. It reads the next ones once it has requested the data of all
-    /// previous packets. Absent: each descriptor is read together with the data of its packet.
+    /// that the driver has rung for. It reads the next ones once it has the data of all previous
+    /// packets. Absent: each descriptor is read together with the data of its packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_descriptor_batch: Option<u32>,
     /// Receive-side scaling.

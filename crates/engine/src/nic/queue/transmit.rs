@@ -43,7 +43,7 @@ pub(crate) struct TransmitQueue {
     rung: u32,
     /// Packets whose descriptor the NIC has read but whose data it has not requested, in order.
     ready: VecDeque<u32>,
-    /// Packets whose descriptor the NIC is reading or has read, but whose data it has not requested.
+    /// Packets whose descriptor the NIC is reading or has read, but whose data is not at the NIC yet.
     fetched: u32,
     /// Reads of packet data that is not on the wire yet, in order; used with a PCIe link or a wire.
     pub(crate) leaving: VecDeque<u32>,
@@ -167,7 +167,7 @@ impl TransmitQueue {
         self.posted.drain(..known)
     }
 
-    /// The NIC fetches up to a batch of descriptors, if it has requested the data of all packets whose
+    /// The NIC fetches up to a batch of descriptors, if it has the data of all packets whose
     /// descriptors it has read. Returns how many, if it has any to fetch now.
     pub(crate) fn begin_fetch(&mut self, now: Ps, batch: u32) -> Option<u32> {
         if self.fetched > 0 {
@@ -200,13 +200,17 @@ impl TransmitQueue {
     }
 
     /// The same for the first packet that is ready. Returns whether there are more.
-    pub(crate) fn end_turn(&mut self, now: Ps) -> bool {
+    pub(crate) fn end_turn(&mut self) -> bool {
         self.ready.pop_front();
+        !self.ready.is_empty()
+    }
+
+    /// All data of a packet whose descriptor was fetched is at the NIC.
+    pub(crate) fn data_at_nic(&mut self, now: Ps) {
         self.fetched -= 1;
         if self.fetched == 0 {
             self.counts.turn.leave(now, 1);
         }
-        self.fetched > 0
     }
 
     /// The NIC has read a packet, which was sent from a receive buffer or not. If this fills a

@@ -86,7 +86,7 @@ pub struct QueueResults {
     /// ps. 0 in results of older versions.
     #[serde(default)]
     pub tx_fetching_link_ps: u64,
-    /// Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it had requested all
+    /// Time from when the NIC wanted each such read, perhaps before there was a tag for it, until it had all
     /// the data of its packets, ps. Only then does it want the next.
     pub tx_turn_ps: u64,
 }
