@@ -49,13 +49,15 @@ def behind_llc_ns(machine: dict[str, Any]) -> float:
     return nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
 
 
-def crossing_ns(data: Results, machine: dict[str, Any]) -> float:
-    """The mean fixed time of a line on the link to the other socket, there and back."""
-    nodes = {node.node: node.bandwidth_gbytes_per_s for node in data.memory.nodes}
-    if not nodes.get("remote"):
+def back_ns(data: Results, machine: dict[str, Any]) -> float:
+    """The fixed time for which a read holds its tracker beside that at the memory controller.
+
+    This socket's are held until the line is back at its requester, the other's until it leaves.
+    """
+    if told(data).name == "remote":
         return 0.0
-    remote = nodes["remote"] / sum(nodes.values())
-    return 2 * remote * nanoseconds(machine["numa"]["latency"])
+    cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
+    return behind_llc_ns(machine) + float(cycles / gigahertz(machine["core"]["frequency"]))
 
 
 def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
@@ -64,10 +66,7 @@ def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) 
     read_ns = data.dram.read_latency.mean_ns
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
     trackers, machine = domains["home-trackers"], scenario["machine"]
-    # A line has arrived once it is back at its requester.
-    back_ns = behind_llc_ns(machine) + crossing_ns(data, machine)
-    back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
-    back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
+    own_ns = unloaded + back_ns(data, machine)
     own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps
     held = own + trackers.holds_reads_ps + trackers.holds_cores_ps
     under_way_ps = reads.uses * read_ns * 1e3
@@ -79,7 +78,7 @@ def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) 
         own_misses=min(1.0, data.core_time.llc_misses / reads.uses) if reads.uses else 0.0,
         under_way=trackers.busy_ps / 1e3 / data.measured_ns,
         held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns,
-        own_trackers=min(1.0, trackers.uses * (unloaded + back_ns) * 1e3 / (trackers.busy_ps or 1)),
+        own_trackers=min(1.0, trackers.uses * own_ns * 1e3 / (trackers.busy_ps or 1)),
         **_beside(data, scenario),
     )
 

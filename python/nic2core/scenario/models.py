@@ -179,7 +179,8 @@ class Llc(Model):
     home_trackers: UInt32
     """Transactions that the home agents can have under way: memory reads of cores, prefetchers and
     devices together, and write-backs that wait for room in the write queue of their channel. While
-    all trackers are in use, the LLC accepts no core requests, no DMA and no page walks.
+    all trackers are in use, the LLC accepts no core requests, no DMA and no page walks. With
+    `machine.numa` the other socket has as many for reads of its memory, which wait there.
     """
     memory_latency: Duration = "0 ps"
     """Time that a line read from memory takes between the memory controller and the LLC, in

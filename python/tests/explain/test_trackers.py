@@ -143,12 +143,16 @@ def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
     assert words.allowed(alone.model, alone.model.use("dram")) != words.NOTHING
 
 
-def test_a_read_of_the_other_socket_holds_its_tracker_on_the_link_too() -> None:
+def test_a_read_of_the_other_socket_holds_a_tracker_there() -> None:
     idle = {
         "machine.dram.channels": 6, "traffic.rate": "100 kpps", "tenants.1.cores.count": 1,
         "tenants.1.app.region": "256 MiB", "run.warmup": "1 ms", "run.duration": "500 us",
     }  # fmt: skip
-    for memory in ("local", "remote"):
-        run = api.run("explain-memory", {**idle, "tenants.1.memory": memory})
-        assert run.model.memory.waits_ns < 10
-        assert run.model.memory.own_trackers == pytest.approx(0.9, abs=0.05), memory
+    here = api.run("explain-memory", idle).model.memory
+    assert here.waits_ns < 10
+    assert here.own_trackers == pytest.approx(0.9, abs=0.05)
+    remote = {"tenants.1.memory": "remote", "queues.memory": "remote"}
+    there = api.run("explain-memory", {**idle, **remote}).model.memory
+    assert there.waits_ns < 10
+    read_ns = there.unloaded_ns + there.waits_ns
+    assert there.own_trackers == pytest.approx(there.unloaded_ns / read_ns, abs=0.01)

@@ -8,6 +8,7 @@ use crate::apps::App;
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::counts::ReceiveCounts;
 use crate::nic::queue::QueuePair;
+use crate::stats::occupancy::Occupancy;
 use crate::stats::results::{CoreTime, Domain, QueueResults};
 use crate::time::{PS_PER_S, Ps};
 use crate::wire::Source;
@@ -197,17 +198,31 @@ impl Host {
         Some(Domain { holds_cores_ps: mapping.waited as u64, ..all })
     }
 
-    /// The home trackers, and what waits for one before the LLC.
+    /// The home trackers of the node that is told, and what waits for one: before this socket's LLC, or
+    /// behind the link.
     fn home_trackers(&self) -> Domain {
-        let (now, used) = (self.meters.now, &self.memory.backend.trackers.used);
-        let held = &self.meters.domains.held_back;
+        let now = self.meters.now;
         let trackers = self.scenario.machine.llc.home_trackers.into();
-        Domain {
-            starved_ps: held.time.time(now).0,
-            holds_writes_ps: held.writes.time(now),
-            holds_reads_ps: held.reads.time(now),
-            holds_cores_ps: held.cores.time(now),
-            ..domain("home-trackers", "transaction", trackers, used.time(now), used.uses)
+        let all = |used: &Occupancy| {
+            domain("home-trackers", "transaction", trackers, used.time(now), used.uses)
+        };
+        if self.told_node() == 0 {
+            let held = &self.meters.domains.held_back;
+            Domain {
+                starved_ps: held.time.time(now).0,
+                holds_writes_ps: held.writes.time(now),
+                holds_reads_ps: held.reads.time(now),
+                holds_cores_ps: held.cores.time(now),
+                ..all(&self.memory.backend.trackers.used)
+            }
+        } else {
+            let home = &self.memory.backend.remote_home;
+            Domain {
+                starved_ps: home.time.time(now).0,
+                holds_reads_ps: home.reads.time(now),
+                holds_cores_ps: home.cores.time(now),
+                ..all(&home.trackers.used)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use super::due::Due;
 use super::ingress::Ingress;
 use super::line::{Line, LineKind, node_of};
 use super::reads::{Read, Reads, Requester};
+use super::remote_home::RemoteHome;
 use super::socket_link::SocketLink;
 use super::trackers::Trackers;
 use crate::stats::occupancy::Occupancy;
@@ -15,8 +16,11 @@ use crate::time::Ps;
 #[derive(Clone, Debug)]
 pub(crate) struct Backend {
     pub(crate) reads: Reads,
-    /// One for each read under way and each write that is not yet in a write queue.
+    /// One for each read under way from this socket's memory, and each write that is not yet in a write
+    /// queue: while a line crosses to the other socket, what evicted it must keep it.
     pub(crate) trackers: Trackers,
+    /// The same for reads of the other socket's memory.
+    pub(crate) remote_home: RemoteHome,
     /// The way to the channels of the other socket, if there is one.
     pub(crate) link: Option<SocketLink>,
     pub(crate) ingress: Ingress,
@@ -38,6 +42,7 @@ impl Backend {
         Backend {
             reads: Reads::default(),
             trackers: Trackers::new(parts.llc.home_trackers),
+            remote_home: RemoteHome::new(parts.llc.home_trackers),
             link: parts.numa.filter(|_| dram.nodes() > 1).map(SocketLink::new),
             late_writes: Occupancy::default(),
             writes_on_link: 0,
@@ -65,25 +70,37 @@ impl Backend {
         requester: Requester,
         stale: bool,
     ) {
-        self.trackers.take(now);
         let transaction = self.reads.begin(Read { line, kind, requester, stale, sent: now });
         match &mut self.link {
             Some(link) if node_of(line) != 0 => {
                 let at = link.request(now);
                 self.due.push((at, Due::RemoteRead(transaction)));
             }
-            _ => self.ingress.read(now, line, transaction, &mut self.due),
+            _ => {
+                self.trackers.take(now);
+                self.ingress.read(now, line, transaction, &mut self.due);
+            }
         }
     }
 
     /// The request for a line of the other socket has arrived there.
     pub(crate) fn remote_read(&mut self, now: Ps, transaction: u16) {
+        let requester = self.reads.requester(transaction);
+        if self.remote_home.arrives(now, transaction, requester) {
+            self.begin_remote_read(now, transaction);
+        }
+    }
+
+    fn begin_remote_read(&mut self, now: Ps, transaction: u16) {
         let line = self.reads.sent(now, transaction);
         self.ingress.read(now, line, transaction, &mut self.due);
     }
 
     /// A line of the other socket has been read there and starts its way back.
     pub(crate) fn remote_data(&mut self, now: Ps, transaction: u16) {
+        if let Some(next) = self.remote_home.leaves(now) {
+            self.begin_remote_read(now, next);
+        }
         let link = self.link.as_mut().expect("there is another socket");
         let at = link.data(now) + self.back;
         self.due.push((at, Due::Arrival(transaction)));
@@ -92,8 +109,11 @@ impl Backend {
     /// A line from memory has arrived. Returns what was read, and for whom.
     #[inline]
     pub(super) fn end(&mut self, now: Ps, transaction: u16) -> Read {
-        self.trackers.give_back(now, 1);
-        self.reads.end(transaction)
+        let read = self.reads.end(transaction);
+        if self.link.is_none() || node_of(read.line) == 0 {
+            self.trackers.give_back(now, 1);
+        }
+        read
     }
 
     /// Sends a write to memory. A write that holds a `credit` and cannot enter a write queue at once is
@@ -183,6 +203,7 @@ impl Backend {
     pub(super) fn reset_counts(&mut self, now: Ps) {
         self.reads.reset_counts();
         self.trackers.reset_counts(now);
+        self.remote_home.reset_counts(now);
         self.late_writes.reset(now);
         self.writes_begin = self.writes_in_flight();
         self.ingress.reset_counts(now);
@@ -317,6 +338,8 @@ mod tests {
             prop_assert_eq!(bench.written, late);
             prop_assert_eq!(bench.backend.late_writes.inside(), 0);
             prop_assert_eq!(bench.backend.trackers.used.inside(), 0);
+            prop_assert_eq!(bench.backend.remote_home.trackers.used.inside(), 0);
+            prop_assert_eq!(bench.backend.remote_home.reads.inside(), 0);
             // Writes leave the queues when they are done, and controllers do not put them off when no
             // other request is left.
             prop_assert_eq!(bench.backend.writes_in_flight(), 0);
@@ -324,6 +347,31 @@ mod tests {
             bench.arrived.sort_unstable();
             prop_assert_eq!(bench.arrived, lines);
         }
+    }
+
+    /// Two trackers a socket: the third read of the other socket's memory waits there, and a read of this
+    /// socket's memory comes as soon as ever.
+    #[test]
+    fn reads_of_the_other_socket_wait_for_its_trackers_alone() {
+        let when = |far: u32| {
+            let mut bench = Bench::new(2);
+            (0..far).for_each(|n| bench.read(Ps::ZERO, OTHER_NODE + 1000 * n));
+            let (waits, took) = (Ps::from_ns(60), Ps::from_us(10));
+            bench.run_until(waits);
+            assert!(bench.backend.takes_requests());
+            assert_eq!(bench.backend.remote_home.reads.inside(), u64::from(far.saturating_sub(2)));
+            bench.read(waits, 0);
+            let mut near = Ps::ZERO;
+            while bench.arrived.iter().all(|&line| line != 0) {
+                near += Ps::from_ns(1);
+                bench.run_until(waits + near);
+            }
+            bench.run_until(took);
+            assert_eq!(bench.arrived.len(), far as usize + 1);
+            assert_eq!(bench.backend.remote_home.trackers.used.uses, u64::from(far));
+            near
+        };
+        assert_eq!(when(0), when(6));
     }
 
     #[test]

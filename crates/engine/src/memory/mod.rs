@@ -24,6 +24,7 @@ mod prefetch;
 mod prefetched;
 pub(crate) mod private;
 mod reads;
+mod remote_home;
 mod replacement;
 mod set;
 #[cfg(test)]

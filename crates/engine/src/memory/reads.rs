@@ -85,7 +85,12 @@ impl Reads {
         transaction
     }
 
-    /// A read has crossed to the other socket and counts as sent from now on. Returns its line.
+    /// Who a read is for.
+    pub(super) fn requester(&self, transaction: u16) -> Requester {
+        self.transactions[usize::from(transaction)].read.requester
+    }
+
+    /// A read has a tracker of the other socket and counts as sent from now on. Returns its line.
     pub(super) fn sent(&mut self, now: Ps, transaction: u16) -> Line {
         let read = &mut self.transactions[usize::from(transaction)].read;
         read.sent = now;
