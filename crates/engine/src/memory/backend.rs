@@ -110,7 +110,7 @@ impl Backend {
     #[inline]
     pub(super) fn end(&mut self, now: Ps, transaction: u16) -> Read {
         let read = self.reads.end(transaction);
-        if self.link.is_none() || node_of(read.line) == 0 {
+        if node_of(read.line) == 0 {
             self.trackers.give_back(now, 1);
         }
         read
