@@ -130,14 +130,23 @@ def test_where_a_core_limits_its_instructions_matter_and_the_buffer_does_not(
     assert instructions.lower is not None
     assert instructions.higher is not None
     assert (instructions.lower.value, instructions.higher.value) == ("800", "1200")
-    # By hand: 200 instructions, four a cycle, at 3 GHz. Each packet warms the caches, too.
-    took_ns, more_ns = 1e3 / found.base.mpps, 200 / 4 / 3
-    assert instructions.lower.rate == pytest.approx(took_ns / (took_ns - more_ns) - 1, rel=0.2)
-    assert instructions.higher.rate == pytest.approx(took_ns / (took_ns + more_ns) - 1, rel=0.2)
     assert not found.of_p99
     assert "queues.rx_instructions" in [effect.key for effect in found.telling[:3]]
     assert "machine.core.frequency" in [effect.key for effect in found.telling[:3]]
     assert {"machine.core.store_buffer", "machine.nic.sram"} <= {*found.silent, *found.idle}
+
+
+def test_instructions_of_a_core_that_limits_cost_the_time_that_they_take(scenario: Path) -> None:
+    # Its accesses are few: those of the tables get cheaper with each packet that warms the caches.
+    app = {"tenants.0.app": {"kind": "l2fwd"}}
+    of = sensitivity(scenario, ["queues.rx_instructions"], overrides=app, jobs=2)
+    (effect,) = of.effects
+    assert effect.lower is not None
+    assert effect.higher is not None
+    # By hand: 200 instructions, four a cycle, at 3 GHz.
+    took_ns, more_ns = 1e3 / of.base.mpps, 200 / 4 / 3
+    assert effect.lower.rate == pytest.approx(took_ns / (took_ns - more_ns) - 1, rel=0.02)
+    assert effect.higher.rate == pytest.approx(took_ns / (took_ns + more_ns) - 1, rel=0.02)
 
 
 def test_every_number_is_changed_or_it_is_told_why_not(found: Sensitivity, scenario: Path) -> None:
@@ -237,9 +246,9 @@ def test_a_run_that_carries_its_load_is_told_by_its_latency(scenario: Path) -> N
     (effect,) = of.telling
     assert effect.higher is not None
     assert effect.higher.rate == pytest.approx(0, abs=0.01)
-    # A packet waits for the link once: half of 195 ns more.
+    # A packet waits for the link once: half of 150 ns more.
     assert of.base.p99_ns is not None
-    assert effect.higher.p99 == pytest.approx(195 / 2 / of.base.p99_ns, rel=0.5)
+    assert effect.higher.p99 == pytest.approx(150 / 2 / of.base.p99_ns, rel=0.5)
 
 
 def test_what_a_full_server_does_not_complete_is_dropped(scenario: Path) -> None:
