@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import Pool
+from nic2core.explain.uncore import llc_ns, trip_ns
 from nic2core.explain.use import read_back, uneven, work
 from nic2core.scenario.quantity import gigahertz
 
@@ -43,12 +44,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
     read_ns = data.dram.read_latency.mean_ns
     queue = domains.get("invalidations")
     return Waits(
-        llc_ns=cycle
-        * (
-            machine["l2"]["latency_cycles"]
-            + machine["llc"]["latency_cycles"]
-            + 2 * machine["noc"]["latency_cycles"]
-        ),
+        llc_ns=cycle * machine["l2"]["latency_cycles"] + llc_ns(machine) + 2 * trip_ns(machine),
         hidden_ns=cycle * machine["core"]["reorder_window"] / machine["core"]["dispatch_width"],
         read_ns=behind_llc_ns(machine) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),

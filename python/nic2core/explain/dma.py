@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
+from nic2core.explain.uncore import llc_ns, trip_ns
 from nic2core.explain.use import buffers_are_remote, gathering
-from nic2core.scenario.quantity import LINE_BYTES, gigahertz, nanoseconds, size_bytes
+from nic2core.scenario.quantity import LINE_BYTES, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
@@ -25,15 +26,14 @@ def writes(
     def wait(name: str) -> float:
         return domains[name].holds_writes_ps / 1e3 / lines if name in domains else 0.0
 
-    cycle = 1 / gigahertz(machine["core"]["frequency"])
     pcie = machine.get("pcie")
     # The time of a write that waits for nothing: to the memory system, the LLC, and back.
     way = (
         nanoseconds(pcie["latency"]) + nanoseconds(pcie["credit_return"])
         if pcie
-        else machine["noc"]["latency_cycles"] * cycle
+        else trip_ns(machine)
     )
-    way += machine["llc"]["latency_cycles"] * cycle
+    way += llc_ns(machine)
     # A line keeps its credit until its channel has room for it; its TLP credit is free by then.
     late = wait("dram") if pool.name == "io-credits" else 0.0
     # Writes to the other socket wait for the link to it, if that is fuller than the memory.
@@ -71,11 +71,9 @@ def reads(
 ) -> Pool:
     """Credits of DMA reads: in transit, at the IOMMU, in and before memory, and before a link."""
     machine, pool = scenario["machine"], by_name[name]
-    cycle = 1 / gigahertz(machine["core"]["frequency"])
-    noc = machine["noc"]["latency_cycles"]
     pcie = machine.get("pcie")
-    llc_ns = cycle * (machine["llc"]["latency_cycles"] + noc)
-    way = 2 * (nanoseconds(pcie["latency"]) if pcie else noc * cycle) + llc_ns
+    on_chip = llc_ns(machine) + trip_ns(machine)
+    way = 2 * (nanoseconds(pcie["latency"]) if pcie else trip_ns(machine)) + on_chip
     way += nanoseconds((scenario.get("dma_bench") or {}).get("overhead", "0 ns"))
     iommu, trackers, memory, wire = (
         read_wait_ns(domains, name) for name in ("iommu", "home-trackers", "read-queue", "wire")
@@ -85,7 +83,7 @@ def reads(
     if name == "read-credits":
         # Data read for transmission keeps its credits until it is on the wire, but not its tag.
         spent["wire"] = wire
-    waits = max(0.0, memory - llc_ns - unloaded)
+    waits = max(0.0, memory - on_chip - unloaded)
     # A tag covers a read of several lines, of which the counters know only the mean.
     spent["dram"] = min(waits, max(0.0, pool.latency_ns - sum(spent.values())))
     rest = max(0.0, pool.latency_ns - sum(spent.values()))

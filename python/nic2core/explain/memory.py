@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.nodes import told
+from nic2core.explain.uncore import llc_ns, trip_ns
 from nic2core.explain.use import serves, work
-from nic2core.scenario.quantity import gigahertz, nanoseconds
+from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.results.models import Domain, Results
@@ -56,8 +57,7 @@ def back_ns(data: Results, machine: dict[str, Any]) -> float:
     """
     if told(data).name == "remote":
         return 0.0
-    cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
-    return behind_llc_ns(machine) + float(cycles / gigahertz(machine["core"]["frequency"]))
+    return behind_llc_ns(machine) + llc_ns(machine) + trip_ns(machine)
 
 
 def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:

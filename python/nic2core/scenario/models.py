@@ -62,7 +62,7 @@ class Core(Model):
     count: UInt32
     """How many (1 to 32)."""
     frequency: Frequency
-    """The core clock, which the caches share."""
+    """The clock of the cores and of their private caches."""
     dispatch_width: UInt32
     """Instructions dispatched (and retired) a cycle."""
     reorder_window: UInt32
@@ -165,7 +165,9 @@ class Llc(Model):
     ways: UInt32
     """Associativity, at most 32."""
     latency_cycles: UInt32
-    """Time from the request's arrival at the slice to the data leaving it, in core cycles."""
+    """Time from the request's arrival at the slice to the data leaving it, in cycles of
+    `machine.uncore`.
+    """
     replacement: Replacement = "lru"
     """Which line of a set is evicted."""
     inclusion: Inclusion
@@ -192,10 +194,20 @@ class Noc(Model):
     """The on-chip network."""
 
     latency_cycles: UInt32
-    """One-way latency between any two agents, in core cycles."""
+    """One-way latency between any two agents, in cycles of `machine.uncore`."""
     port_width: Size = "64 B"
-    """Bytes that the port of an on-chip NIC carries towards the caches per core cycle. It does not
-    matter for a NIC behind PCIe, whose link is narrower than any port.
+    """Bytes that the port of an on-chip NIC carries towards the caches per cycle of
+    `machine.uncore`. It does not matter for a NIC behind PCIe, whose link is narrower than any
+    port.
+    """
+
+
+class Uncore(Model):
+    """What LLC and on-chip network are clocked with."""
+
+    frequency: Frequency
+    """The clock of the LLC and of the on-chip network. Times that are given as such stay what they
+    are when it changes: `machine.llc.memory_latency` and those of `machine.pcie`.
     """
 
 
@@ -618,6 +630,8 @@ class Machine(Model):
     """The shared last-level cache."""
     noc: Noc
     """The on-chip network between L2s, LLC and I/O."""
+    uncore: Uncore | None = None
+    """The clock of LLC and network; absent where they have that of the cores."""
     dram: Dram
     """The memory channels."""
     numa: Numa | None = None

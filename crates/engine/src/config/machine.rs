@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
-use crate::core::config::Core;
+use crate::core::config::{Core, check_clock};
 use crate::iommu::config::IommuConfig;
-use crate::memory::config::{Hierarchy, L1d, L2, Llc, Noc, Numa};
+use crate::memory::config::{Hierarchy, L1d, L2, Llc, Noc, Numa, Uncore};
 use crate::memory::dram::DramConfig;
 use crate::memory::line::{LINE_BYTES, lines_in};
 use crate::nic::config::Nic;
 use crate::pcie::config::Pcie;
-use crate::units::Size;
+use crate::units::{Frequency, Size};
 
 /// Lines that an on-chip NIC sends at a time: 256 bytes, the usual maximum payload of a TLP.
 const ON_CHIP_BURST: u32 = 4;
@@ -32,6 +32,9 @@ pub struct Machine {
     pub llc: Llc,
     /// The on-chip network between L2s, LLC and I/O.
     pub noc: Noc,
+    /// The clock of LLC and network; absent where they have that of the cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncore: Option<Uncore>,
     /// The memory channels.
     pub dram: DramConfig,
     /// A second socket with memory channels like these, behind a link; absent for a single socket.
@@ -53,6 +56,7 @@ impl Machine {
         Hierarchy {
             cores: self.core.count,
             frequency: self.core.frequency,
+            uncore: self.uncore_frequency(),
             l1_miss_registers: self.core.l1_miss_registers,
             l1d: &self.l1d,
             l2: &self.l2,
@@ -60,6 +64,11 @@ impl Machine {
             noc: &self.noc,
             numa: self.numa.as_ref(),
         }
+    }
+
+    /// The clock of LLC and network.
+    pub(crate) fn uncore_frequency(&self) -> Frequency {
+        self.uncore.as_ref().map_or(self.core.frequency, |uncore| uncore.frequency)
     }
 
     /// Maximum number of lines that the NIC writes at a time.
@@ -70,6 +79,9 @@ impl Machine {
     /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         check.below("core", |check| self.core.check(check));
+        if let Some(uncore) = &self.uncore {
+            check.below("uncore", |check| check_clock(check, uncore.frequency));
+        }
         self.hierarchy().check(check);
         check.below("dram", |check| {
             self.dram.check(check);

@@ -111,6 +111,10 @@ impl Core {
     pub(crate) fn new(c: &Config, parts: &Hierarchy<'_>, id: u16, sweeper: bool) -> Core {
         let width = u64::from(c.dispatch_width);
         let in_slots = |cycles: u32| u64::from(cycles) * width;
+        // The slots of the network's cycles, to the nearest.
+        let (hz, uncore) = (u128::from(parts.frequency.0), u128::from(parts.uncore.0));
+        let trip = u128::from(in_slots(parts.noc.latency_cycles)) * hz;
+        let trip = ((2 * trip + uncore) / (2 * uncore)) as u64;
         // Marks take an entry but are no instruction, hence the factor.
         let window = 4 * c.reorder_window as usize;
         Core {
@@ -122,7 +126,7 @@ impl Core {
                 cycle: width,
                 l1: in_slots(parts.l1d.latency_cycles),
                 l2: in_slots(parts.l2.latency_cycles),
-                to_llc: in_slots(parts.l2.latency_cycles + parts.noc.latency_cycles),
+                to_llc: in_slots(parts.l2.latency_cycles) + trip,
             },
             slot: 0,
             dispatched: 0,

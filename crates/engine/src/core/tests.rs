@@ -4,12 +4,13 @@ use super::ask::Ask;
 use super::interval::{Core, Stop};
 use super::op::{Dep, Mark, Op, Ops};
 use crate::config::machine::Machine;
-use crate::memory::config::Prefetch;
+use crate::memory::config::{Prefetch, Uncore};
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::testing::{machine, memory};
 use crate::time::Ps;
+use crate::units::Frequency;
 
 /// In these tests, the time of a miss from the request's arrival at the LLC to the data's arrival
 /// at the core.
@@ -146,6 +147,17 @@ fn a_chain_takes_the_sum_of_its_latencies() {
     within(cycles, 20 * MISS_CYCLES, 20);
     // All of them hit the L1d now, 4 cycles each.
     within(b.cycles(|ops| loads(ops, 0..20, Dep::Chain)), 20 * 4, 5);
+}
+
+#[test]
+fn the_trip_to_the_llc_takes_cycles_of_the_uncore() {
+    // Eight cycles of it, in cycles of the core's 2 GHz.
+    for (frequency, trip) in [(1_000_000_000, 16), (2_000_000_000, 8), (4_000_000_000, 4)] {
+        let uncore = Uncore { frequency: Frequency(frequency) };
+        let mut b = Bench::new(|machine| machine.uncore = Some(uncore));
+        let cycles = b.cycles(|ops| loads(ops, 0..20, Dep::Chain));
+        within(cycles, 20 * (14 + trip + 200), 20);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ impl Interconnect {
     pub(super) fn new(machine: &Machine) -> Interconnect {
         match &machine.pcie {
             Some(pcie) => Interconnect::Pcie(Link::new(pcie)),
-            None => Interconnect::OnChip(Port::new(machine.core.frequency, &machine.noc)),
+            None => Interconnect::OnChip(Port::new(machine.uncore_frequency(), &machine.noc)),
         }
     }
 

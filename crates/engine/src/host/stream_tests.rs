@@ -118,6 +118,30 @@ fn a_remote_access_takes_two_ways_over_the_link_more() {
 }
 
 #[test]
+fn the_clock_of_the_uncore_decides_what_the_llc_takes_and_that_of_the_cores_the_rest() {
+    let chase = |core: &str, uncore: &str| {
+        let clocks = [
+            ("/machine/core/frequency", core.into()),
+            ("/machine/uncore", json!({ "frequency": uncore })),
+            // Until all of the region has been read once.
+            ("/run/warmup", "1 ms".into()),
+        ];
+        results(&xmem("random-chained", "64 KiB", &clocks))
+    };
+    let amat = |r: &Results| r.amat_ns.expect("there are accesses");
+    let [fast, slow, turbo] =
+        [("2 GHz", "2 GHz"), ("2 GHz", "1 GHz"), ("4 GHz", "2 GHz")].map(|(c, u)| chase(c, u));
+    // What the L2 does not hold: the slice, and the way there and back.
+    let tenant = &fast.tenants[0];
+    let asked = (tenant.llc_hits + tenant.llc_misses) as f64 / fast.line_accesses as f64;
+    let cycles = 30.0 + 2.0 * 8.0;
+    assert_close(amat(&slow) - amat(&fast), asked * cycles * (1.0 - 0.5), 0.02);
+    // The L1d, which holds a sixteenth, or the L2.
+    let cycles = (4.0 + 15.0 * 14.0) / 16.0;
+    assert_close(amat(&fast) - amat(&turbo), cycles * (0.5 - 0.25), 0.02);
+}
+
+#[test]
 fn received_packets_can_lie_on_the_other_node_where_ddio_does_not_reach() {
     let of = |memory: &str| {
         results(&forwarder(&[numa("166.4 Gbps"), ("/queues/memory", memory.into())]))

@@ -50,7 +50,7 @@ impl Writes {
             burst_lines: machine.burst_lines(),
             wait_for_link: false,
             in_line: InLine::default(),
-            latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
+            latency: machine.uncore_frequency().clock().at(machine.llc.latency_cycles.into()),
             credit_return: pcie.map_or(Ps::ZERO, |p| p.credit_return.ps()),
         }
     }

@@ -60,7 +60,7 @@ pub struct Llc {
     pub size: Size,
     /// Associativity, at most 32.
     pub ways: u32,
-    /// Time from the request's arrival at the slice to the data leaving it, in core cycles.
+    /// Time from the request's arrival at the slice to the data leaving it, in cycles of `machine.uncore`.
     pub latency_cycles: u32,
     /// Which line of a set is evicted.
     #[serde(default)]
@@ -161,9 +161,9 @@ pub enum Prefetch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noc {
-    /// One-way latency between any two agents, in core cycles.
+    /// One-way latency between any two agents, in cycles of `machine.uncore`.
     pub latency_cycles: u32,
-    /// Bytes that the port of an on-chip NIC carries towards the caches per core cycle. It does not
+    /// Bytes that the port of an on-chip NIC carries towards the caches per cycle of `machine.uncore`. It does not
     /// matter for a NIC behind PCIe, whose link is narrower than any port.
     #[serde(default = "Noc::a_line")]
     pub port_width: Size,
@@ -174,6 +174,15 @@ impl Noc {
     const fn a_line() -> Size {
         Size(64)
     }
+}
+
+/// What LLC and on-chip network are clocked with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Uncore {
+    /// The clock of the LLC and of the on-chip network. Times that are given as such stay what they are when it
+    /// changes: `machine.llc.memory_latency` and those of `machine.pcie`.
+    pub frequency: Frequency,
 }
 
 /// The other socket, as a second memory node. The simulated cores and NIC are on the first socket.
@@ -195,8 +204,10 @@ pub struct Numa {
 pub(crate) struct Hierarchy<'a> {
     /// Cores.
     pub(crate) cores: u32,
-    /// The clock of cores and caches.
+    /// The clock of cores and private caches.
     pub(crate) frequency: Frequency,
+    /// The clock of LLC and network.
+    pub(crate) uncore: Frequency,
     /// L1d misses that a core can have in flight.
     pub(crate) l1_miss_registers: u32,
     pub(crate) l1d: &'a L1d,

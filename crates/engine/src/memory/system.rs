@@ -59,13 +59,13 @@ impl Memory {
         io_ways: u32,
         seed: u64,
     ) -> Memory {
-        let clock = parts.frequency.clock();
-        let cycles = |n: u32| clock.at(u64::from(n));
+        let uncore = parts.uncore.clock();
+        let cycles = |n: u32| uncore.at(u64::from(n));
         let noc = parts.noc.latency_cycles;
         let cores = parts.cores as usize;
         let latencies = Latencies {
             llc: cycles(parts.llc.latency_cycles + noc),
-            forward: cycles(2 * noc + parts.l2.latency_cycles),
+            forward: cycles(2 * noc) + parts.frequency.clock().at(parts.l2.latency_cycles.into()),
         };
         Memory {
             caches: Caches::new(parts, core_ways, io_ways, seed),

@@ -76,7 +76,7 @@ impl Prefetcher {
             from_memory: 0,
             from_llc: VecDeque::with_capacity(most as usize),
             most,
-            trip: parts.frequency.clock().at(u64::from(parts.noc.latency_cycles)),
+            trip: parts.uncore.clock().at(u64::from(parts.noc.latency_cycles)),
         };
         vec![one; parts.cores as usize]
     }
