@@ -63,8 +63,11 @@ kind = "l3fwd"
 warmup = "100 us"
 duration = "400 us"
 """
-"""One core, which cannot do what arrives. It posts in batches: a short ring that is posted one at a time has two
-states (docs/models/nic.md), and drops tell which one it happens to be in."""
+"""One core, which cannot do what arrives.
+
+It posts in batches: a short ring that is posted one at a time has two states (docs/models/nic.md),
+and drops tell which one it happens to be in.
+"""
 
 KEYS = ["machine.core", "machine.l1d.ways", "machine.nic", "queues.rx_instructions"]
 

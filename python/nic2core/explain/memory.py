@@ -63,7 +63,7 @@ def back_ns(data: Results, machine: dict[str, Any]) -> float:
 def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
     """The memory of a run."""
     reads = domains["read-queue"]
-    read_ns = data.dram.read_latency.mean_ns
+    read_ns = told(data).read_ns
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
     trackers, machine = domains["home-trackers"], scenario["machine"]
     own_ns = unloaded + back_ns(data, machine)

@@ -26,6 +26,8 @@ class Node:
     causes: Sequence[CauseTraffic]
     gbytes_per_s: float
     limit_gbytes_per_s: float
+    read_ns: float
+    """Mean latency of its reads, of those of both nodes in results before 30 November 2026."""
 
     @property
     def lines(self) -> int:
@@ -45,10 +47,17 @@ class Node:
 
 def nodes(data: Results) -> list[Node]:
     """All nodes."""
-    memory = data.memory
-    alone = Node("", memory.causes, memory.bandwidth_gbytes_per_s, memory.bus_limit_gbytes_per_s)
+    memory, all_ns = data.memory, data.dram.read_latency.mean_ns
+    limit = memory.bus_limit_gbytes_per_s
+    alone = Node("", memory.causes, memory.bandwidth_gbytes_per_s, limit, all_ns)
     return [
-        Node(n.node, n.causes, n.bandwidth_gbytes_per_s, n.bus_limit_gbytes_per_s)
+        Node(
+            n.node,
+            n.causes,
+            n.bandwidth_gbytes_per_s,
+            n.bus_limit_gbytes_per_s,
+            n.read_latency_ns or all_ns,
+        )
         for n in memory.nodes or []
     ] or [alone]
 

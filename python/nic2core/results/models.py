@@ -297,6 +297,8 @@ class NodeTraffic(Plain):
     """Capacity of the data buses of the node's channels, GB/s."""
     in_domains: bool = False
     """Whether queues and channels among the domains are this node's."""
+    read_latency_ns: float | None = None
+    """Mean latency of its reads, as `read_latency`, ns; absent without reads."""
     causes: list[CauseTraffic]
     """Every cause that occurred, and those of the Sweeper paper's figure 1c in any case."""
 

@@ -13,6 +13,7 @@ use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::line_set::LineSet;
 use crate::memory::traffic::Traffic;
 use crate::nic::queue::QueuePair;
+use crate::stats::histogram::Latency;
 use crate::stats::occupancy::Occupancy;
 use crate::stats::results::{
     CacheResults, CaptureFacts, CauseTraffic, DramResults, IoKindResults, IoResults, IommuResults,
@@ -161,6 +162,9 @@ impl Host {
             bandwidth_gbytes_per_s: bandwidth(traffic),
             bus_limit_gbytes_per_s,
             in_domains: number == told,
+            read_latency_ns: Some(&self.memory.backend.reads.latency_by_node[number])
+                .filter(|reads| reads.count() > 0)
+                .map(Latency::mean_ns),
             causes: self.causes(traffic, span_ns),
         };
         let nodes = match link {
@@ -248,7 +252,7 @@ impl Host {
         let read_rows = stats.iter().map(|s| s.read_rows).fold(Rows::default(), Rows::and);
         let rows = stats.iter().map(|s| s.write_rows).fold(read_rows, Rows::and);
         DramResults {
-            read_latency: self.memory.backend.reads.latency.distribution(),
+            read_latency: self.memory.backend.reads.latency().distribution(),
             unloaded_ns: UnloadedRead::new(&self.scenario.machine.dram).mean_ns(read_rows),
             row_hits: rows.hits,
             row_misses: rows.misses,

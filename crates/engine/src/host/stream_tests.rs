@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::config::Scenario;
-use crate::stats::results::{CauseTraffic, Results};
+use crate::stats::results::{CauseTraffic, NodeTraffic, Results};
 use crate::testing::{forwarder, lines, results, run, xmem};
 use crate::time::Ps;
 
@@ -198,6 +198,34 @@ fn two_nodes_are_deterministic_and_a_snapshot_goes_on_alike() {
     snapshot.run_until(end);
     assert_eq!(host.results().unwrap(), snapshot.results().unwrap());
     assert_eq!(run(&scenario).results().unwrap(), run(&scenario).results().unwrap());
+}
+
+#[test]
+fn each_node_tells_how_long_its_own_reads_take() {
+    let tenant = |name: &str, first: u32, app: Value, memory: &str| json!({ "name": name, "cores": { "first": first, "count": 1 }, "app": app, "memory": memory });
+    let stream = json!({ "kind": "stream", "array": "256 KiB" });
+    let chase = json!({ "kind": "xmem", "region": "1 MiB", "pattern": "random-chained" });
+    let tenants = json!([tenant("near", 0, chase, "local"), tenant("far", 1, stream, "remote")]);
+    let r = results(&forwarder(&[
+        numa("332.8 Gbps"),
+        ("/traffic", Value::Null),
+        ("/tenants", tenants),
+    ]));
+    let [near, far] = &r.memory.nodes[..] else { panic!("two nodes") };
+    let reads = |node: &NodeTraffic| {
+        let (reads, _): (Vec<_>, Vec<_>) =
+            node.causes.iter().partition(|cause| cause.cause.ends_with("-rd"));
+        reads.iter().map(|cause| cause.lines).sum::<u64>() as f64
+    };
+    let ns = |node: &NodeTraffic| node.read_latency_ns.expect("it reads");
+    // The chase waits for nobody, and the stream for itself.
+    let alone = results(&xmem("random-chained", "1 MiB", &[])).dram.read_latency.mean_ns;
+    assert_close(ns(near), alone, 0.02);
+    assert!(ns(far) > 1.5 * alone, "{} and {alone}", ns(far));
+    let both = (reads(near) * ns(near) + reads(far) * ns(far)) / (reads(near) + reads(far));
+    assert_close(r.dram.read_latency.mean_ns, both, 0.01);
+    // A single node has nothing to tell apart.
+    assert!(results(&self::stream(&[])).memory.nodes.is_empty());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Memory reads under way: what each one fetches, and who waits for it.
 
-use super::line::{Line, LineKind};
+use super::line::{Line, LineKind, node_of};
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
 
@@ -42,8 +42,8 @@ pub(crate) struct Reads {
     free: Vec<u16>,
     /// Requests that waited for a line that has arrived: the host must repeat them.
     pub(crate) again: Vec<Requester>,
-    /// From sending a read to the last beat of its data on the bus.
-    pub(crate) latency: Latency,
+    /// From sending a read to the last beat of its data on the bus, by node.
+    pub(crate) latency_by_node: [Latency; 2],
     under_way: u64,
     /// Reads under way when measuring began, and reads that have ended since.
     under_way_begin: u64,
@@ -100,7 +100,8 @@ impl Reads {
     /// The memory channel delivers the data of a read at `at`.
     #[inline]
     pub(super) fn served(&mut self, at: Ps, transaction: u16) {
-        self.latency.record(at - self.transactions[usize::from(transaction)].read.sent);
+        let read = &self.transactions[usize::from(transaction)].read;
+        self.latency_by_node[node_of(read.line)].record(at - read.sent);
     }
 
     /// A request for data of a kind waits for the transaction that is fetching its line. If that is a
@@ -152,10 +153,17 @@ impl Reads {
         (self.under_way_begin + begun, self.ended + self.under_way)
     }
 
+    /// The latency of all reads.
+    pub(crate) fn latency(&self) -> Latency {
+        let mut all = Latency::default();
+        self.latency_by_node.iter().for_each(|of_node| all.add(of_node));
+        all
+    }
+
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self) {
         (self.under_way_begin, self.ended) = (self.under_way, 0);
-        self.latency.reset();
+        self.latency_by_node.iter_mut().for_each(Latency::reset);
     }
 }
 

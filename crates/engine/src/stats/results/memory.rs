@@ -40,6 +40,9 @@ pub struct NodeTraffic {
     /// Whether queues and channels among the domains are this node's.
     #[serde(default)]
     pub in_domains: bool,
+    /// Mean latency of its reads, as [`DramResults::read_latency`], ns; absent without reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_latency_ns: Option<f64>,
     /// Every cause that occurred, and those of the Sweeper paper's figure 1c in any case.
     pub causes: Vec<CauseTraffic>,
 }
