@@ -269,6 +269,7 @@ const ALWAYS: &[&str] = &[
     "machine.llc.home_trackers",
     "machine.llc.memory_latency",
     "machine.noc.latency_cycles",
+    "machine.uncore.frequency",
     "machine.dram.standard",
     "machine.dram.channels",
     "machine.dram.ranks",
