@@ -188,11 +188,14 @@ class Record:
         """
         if work(self.data)[0] <= 0:
             return Helps()
-        changes = possible_changes(self.data, self.scenario)
+        data, model = self.data, self.model
+        if self.peak is not None:
+            data = data.model_copy(update={"demand_mpps": None})
+            model = replace(model, demand=inf)
+        changes = possible_changes(data, self.scenario)
         if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)
-        model = self.model if self.peak is None else replace(self.model, demand=inf)
-        return helps(model, changes, self.data.measured_ns)
+        return helps(model, changes, data.measured_ns)
 
     def check_capture(self) -> None:
         """Refuse to run this again if the capture is missing or has changed."""

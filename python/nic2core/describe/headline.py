@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
+from nic2core.describe.stated import cycles_per_packet, instructions_per_packet
 from nic2core.describe.verdict import limit
 from nic2core.explain.nodes import own_lines
 from nic2core.explain.stages import leaking
@@ -62,7 +63,7 @@ def parts(result: Record, *, by_tenant: bool = False) -> dict[str, list[Number]]
     done = _packets(result) if what == "packets" else _dma(result)
     found = {
         senders.TITLE: [*_senders(result)] if what == "packets" else [],
-        "The server": [*done, *benchmarks(result)],
+        "The server": [*done, *_core_work(result), *benchmarks(result)],
         "Caches and memory": [
             *_memory(result, by_tenant=by_tenant),
             *_dma_writes(result),
@@ -205,6 +206,16 @@ def _packets(result: Record) -> Iterator[Number]:
     objective_ns = None if result.peak is None else words.objective_ns(result.peak)
     if objective_ns is not None and objective_ns < words.FAR * spread.percentile(99.0):
         yield _beside("p99 objective", objective_ns / 1e3, "µs")
+
+
+def _core_work(result: Record) -> Iterator[Number]:
+    """What a packet costs the cores: the first that users compare with their own server."""
+    for name, value in (
+        ("core cycles", cycles_per_packet(result)),
+        ("instructions", instructions_per_packet(result)),
+    ):
+        if value is not None:
+            yield _beside(name, value, "per packet")
 
 
 def _dma(result: Record) -> Iterator[Number]:

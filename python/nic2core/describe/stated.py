@@ -17,22 +17,37 @@ MUCH = 0.5
 """Share of the cores' time from which instructions decide what cores can do."""
 
 
-def stated_instructions(result: Record) -> Iterator[str]:
-    """What a rate that cores limit rests on; nothing if they do not, or mostly wait for memory."""
-    time, (rate, what) = result.data.core_time, work(result.data)
-    limits = (result.limited or result.peak is not None) and result.model.cause == "cores"
-    if not limits or what != "packets" or time.dispatch_ps < MUCH * time.busy_ps:
-        return
+def cycles_per_packet(result: Record) -> float | None:
+    """Cycles that cores work for a packet, waits for memory included; `None` without packets."""
+    clock = gigahertz(result.scenario["machine"]["core"]["frequency"])
+    return _per_packet(result, result.data.core_time.busy_ps / 1e3 * clock)
+
+
+def instructions_per_packet(result: Record) -> float | None:
+    """Instructions that cores dispatch for a packet; `None` without packets."""
     core = result.scenario["machine"]["core"]
     per_ns = gigahertz(core["frequency"]) * core["dispatch_width"]
+    return _per_packet(result, result.data.core_time.dispatch_ps / 1e3 * per_ns)
+
+
+def _per_packet(result: Record, all_packets: float) -> float | None:
+    rate, what = work(result.data)
     packets = rate * result.data.measured_ns / 1e3
-    keys = [key for key in result.scenario["queues"] if key.endswith("_instructions")]
-    for tenant in result.scenario["tenants"]:
-        if serves(result.data, tenant):
-            keys += [key for key in tenant["app"] if key.endswith("_instructions")]
+    return all_packets / packets if what == "packets" and packets > 0 else None
+
+
+def stated_instructions(result: Record) -> Iterator[str]:
+    """What a rate that cores limit rests on; nothing if they do not, or mostly wait for memory."""
+    time, instructions = result.data.core_time, instructions_per_packet(result)
+    limits = (result.limited or result.peak is not None) and result.model.cause == "cores"
+    if not limits or instructions is None or time.dispatch_ps < MUCH * time.busy_ps:
+        return
+    tables = [result.scenario["queues"]]
+    tables += [t["app"] for t in result.scenario["tenants"] if serves(result.data, t)]
+    keys = [key for of in tables for key in of if key.endswith("_instructions") and of[key]]
     yield (
         f"Cores spend {words.percent(time.dispatch_ps / time.busy_ps)} of their time on "
-        f"instructions, {time.dispatch_ps / 1e3 * per_ns / packets:,.0f} a packet, most of which "
+        f"instructions, {instructions:,.0f} a packet, most of which "
         f"the scenario states ({words.listed([f'`{key}`' for key in dict.fromkeys(keys)])}): the "
         "rate is as right as these numbers, which docs/your-server.md says how to measure."
     )

@@ -1133,11 +1133,17 @@ class Queues(Model):
     `IQUEUE` with `BLOCKING`).
     """
     burst: UInt32 = 1
-    """Packets that a core takes from its queue at a time (`rte_eth_rx_burst` uses 32)."""
+    """Packets that a core takes from its queue at a time (`rte_eth_rx_burst` uses 32). What a burst
+    costs whatever its size is `burst_instructions`.
+    """
     post_batch: UInt32 = 1
     """Used descriptors that accumulate before the driver posts new buffers."""
     tx_completion_batch: UInt32 = 1
     """Packets sent per completion that the NIC writes; the driver frees them together."""
+    burst_instructions: UInt32 = 0
+    """Driver instructions for each poll that takes packets, however many: its calls, its doorbells
+    and the loop around it. Polls that find nothing take none.
+    """
     rx_instructions: UInt32
     """Driver instructions to receive one packet, in addition to its memory accesses."""
     tx_instructions: UInt32

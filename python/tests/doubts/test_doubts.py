@@ -460,6 +460,10 @@ def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
     assert at(memory.dirty_begin + carried // 100) == []
     assert len(at(memory.dirty_begin + carried // 40)) == 1
     assert at(0) == [], "fewer are no cold caches"
+    # Of more packets that wait, the buffers are dirty: 34 lines of 2 KiB and the metadata.
+    begin = short.data.packets.unsent_begin
+    waiting = with_numbers(short, "packets", unsent_end=begin + more // 34 + 1)
+    assert not any("warm-up" in doubt for doubt in doubts(waiting))
 
 
 def test_a_pool_that_packets_exhaust_which_wait_for_their_read_is_told() -> None:

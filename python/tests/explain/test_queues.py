@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -16,6 +17,7 @@ from nic2core.explain.queueing import before_one_has_had
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.report.path import picture
 from nic2core.rerun import run_changes
+from nic2core.results.models import Peak
 
 UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,
           "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
@@ -24,6 +26,20 @@ UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packe
 # A full queue whose driver posts single descriptors makes the NIC drop packets, or wait for a fetch
 # with each: a state of its own, that any change ends. So these post in batches, as drivers do.
 POSTS = {"queues.burst": 1, "queues.post_batch": 32}
+
+
+def test_reads_of_descriptors_that_set_a_peak_are_predicted_to_help_it() -> None:
+    short = {"run.warmup": "2 ms", "run.duration": "1 ms", "queues.rx_descriptors": 256}
+    carried = api.run("ddio-bench", short | {"traffic.rate": "80 Gbps"})
+    assert (carried.limited, carried.model.tightest) == (False, "tx-fetches")
+
+    def predicted(result: Result) -> float:
+        return next(h.predicted for h in result.helps if h.change.domain == "tx-fetches")
+
+    # All that arrives is carried, but a search offers more.
+    assert predicted(carried) == 0
+    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=carried.data)
+    assert predicted(replace(carried, peak=found)) > 0.1
 
 
 @pytest.mark.parametrize(

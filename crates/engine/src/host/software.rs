@@ -185,6 +185,9 @@ impl Host {
             let packets = driver.q.rx.visible().iter().take(burst as usize);
             recording.pass_all(packets, &[(Point::Taken, taken)]);
         }
+        if burst > 0 && driver.config.burst_instructions > 0 {
+            driver.ops.compute(driver.config.burst_instructions);
+        }
         for _ in 0..burst {
             let (packet, received) = driver.take(&mut self.packets);
             let verdict = self.apps[tenant].on_packet(rank, &received, driver.ops);

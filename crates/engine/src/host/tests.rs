@@ -264,6 +264,29 @@ fn sent_by(cores: u32, batch: Value, burst: u32) -> f64 {
 }
 
 #[test]
+fn instructions_of_a_burst_are_shared_by_its_packets() {
+    // Time that the core works on a packet, and time in which it dispatches instructions, ns.
+    let took = |burst: u32, instructions: u32| {
+        let r = results(&forwarder(&[
+            ("/traffic/rate", "40 Mpps".into()),
+            ("/tenants/0/cores/count", 1.into()),
+            ("/tenants/0/app", json!({ "kind": "l2fwd", "packet_instructions": 2000 })),
+            ("/queues/burst", burst.into()),
+            ("/queues/burst_instructions", instructions.into()),
+        ]));
+        let packets = r.packets.completed as f64;
+        [r.core_time.busy_ps, r.core_time.dispatch_ps].map(|ps| ps as f64 / 1e3 / packets)
+    };
+    for burst in [1, 4] {
+        let [[worked, dispatched], [longer, more]] = [0, 800].map(|of| took(burst, of));
+        // Four instructions a cycle of 2 GHz.
+        let taken = 800.0 / f64::from(burst) / 4.0 / 2.0;
+        assert!((more - dispatched - taken).abs() < 0.03 * taken, "{burst}: {dispatched} {more}");
+        assert!(longer > worked + 0.9 * taken, "{burst}: {worked} {longer}");
+    }
+}
+
+#[test]
 fn one_send_queue_waits_for_its_descriptors_and_two_cover_for_each_other() {
     let [two_by_one, large] = [2, 32].map(|batch| sent_by(1, batch.into(), 4));
     assert!(large > 1.2 * two_by_one, "{large} {two_by_one}");

@@ -94,7 +94,8 @@ pub struct Queues {
     /// `IQUEUE` with `BLOCKING`).
     #[serde(default)]
     pub tx_backlog: u32,
-    /// Packets that a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
+    /// Packets that a core takes from its queue at a time (`rte_eth_rx_burst` uses 32). What a burst costs whatever its size
+    /// is `burst_instructions`.
     #[serde(default = "Queues::one")]
     pub burst: u32,
     /// Used descriptors that accumulate before the driver posts new buffers.
@@ -103,6 +104,10 @@ pub struct Queues {
     /// Packets sent per completion that the NIC writes; the driver frees them together.
     #[serde(default = "Queues::one")]
     pub tx_completion_batch: u32,
+    /// Driver instructions for each poll that takes packets, however many: its calls, its doorbells and the loop around
+    /// it. Polls that find nothing take none.
+    #[serde(default)]
+    pub burst_instructions: u32,
     /// Driver instructions to receive one packet, in addition to its memory accesses.
     pub rx_instructions: u32,
     /// Driver instructions to transmit one packet, in addition to its memory accesses.

@@ -65,12 +65,13 @@ def growing_dirty_lines(result: Record) -> Warned | None:
 
     In a steady state as many are written back as become dirty. No rule says how long it takes to
     get there: cores that seldom miss, or wait for a saturated memory, fill the caches slowly.
+    Buffers of packets of which more wait than before are dirty too, however warm the caches are.
     """
     memory = result.data.memory
     lines = sum(cause.lines for cause in memory.causes)
     more = memory.dirty_end - memory.dirty_begin
     llc = size_bytes(result.scenario["machine"]["llc"]["size"]) / LINE_BYTES
-    if more <= max(UNSETTLED * lines, NOISE * llc):
+    if more - _lines_of_more_waiting(result) <= max(UNSETTLED * lines, NOISE * llc):
         return None
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     why = (
@@ -79,6 +80,18 @@ def growing_dirty_lines(result: Record) -> Warned | None:
     )
     enough_ns = max(2 * warmup_ns, warmup_ns + 2 * result.data.measured_ns)
     return Warned(_text(result, Short(enough_ns, why)), more)
+
+
+def _lines_of_more_waiting(result: Record) -> int:
+    """The most lines that can be dirty because more packets wait at the end than at the beginning.
+
+    A stack's buffers that had not been in use hold what earlier packets, of any size, left there.
+    """
+    packets, queues = result.data.packets, result.scenario["queues"]
+    more = packets.in_flight_end + packets.unsent_end
+    more -= packets.in_flight_begin + packets.unsent_begin
+    buffer = sum(size_bytes(queues.get(part, "0 B")) for part in ("buffer_size", "metadata"))
+    return max(0, more) * ceil(buffer / LINE_BYTES)
 
 
 def _of_packets(result: Record) -> Short | None:
