@@ -96,14 +96,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
             f"{words.gain(_gain(most))}: {_with_changes(result, [most.change], saved)}."
         )
-    # At a peak no more than what is carried is offered.
-    enough = None if result.peak is not None else enough_cores(result)
-    if enough is not None:
-        yield (
-            f"By the model, {enough.count} cores carry all that is offered, if RSS spreads it "
-            f"evenly: `nic2core compare {saved} --vary {enough.key}={enough.tried}` shows whether "
-            "they do."
-        )
+    yield from _enough_cores(result, saved)
     yield from stated_instructions(result)
     # Where no change can help, `--check` runs none.
     open_ = [h for h in helps if h.unknown and h.measured is None and not at_ease(result)]
@@ -127,6 +120,23 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
     if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
         yield from _against_leaks(result, saved)
+
+
+def _enough_cores(result: Record, saved: str) -> Iterator[str]:
+    # At a peak no more than what is carried is offered.
+    enough = None if result.peak is not None else enough_cores(result)
+    if enough is None:
+        return
+    said = f"{enough.count} cores carry all that is offered, if RSS spreads it evenly"
+    if not enough.evenly:
+        said = (
+            f"it takes {enough.count} cores to carry all that is offered if RSS spreads it evenly, "
+            "and more if it goes on to give one more than others"
+        )
+    yield (
+        f"By the model, {said}: `nic2core compare {saved} --vary {enough.key}={enough.tried}` "
+        "shows whether they do."
+    )
 
 
 def _wrong(helps: Sequence[Help]) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from nic2core.explain.changes import is_simulated
 from nic2core.explain.help import settled_with
-from nic2core.explain.use import one_gets_more, serves, uneven
+from nic2core.explain.use import busiest_share, one_gets_more, serves, uneven
 from nic2core.explain.what_if import with_cores
 
 if TYPE_CHECKING:
@@ -22,23 +23,26 @@ class Enough:
     """The key of the number."""
     count: int
     tried: str
-    """Numbers to compare: that of the run, this one, and one more if that can be simulated."""
+    """Numbers to compare: that of the run, this one, and one that leaves room for chance, or for
+    what the busiest core gets more of a capture, if that can be simulated."""
+    evenly: bool
+    """Whether RSS spreads what comes evenly now: if not, it may well take more cores."""
 
 
 def enough_cores(result: Record) -> Enough | None:
     """How many cores would carry what is offered, by the model and if it is spread evenly.
 
     `None` where cores do not limit open traffic, where some of them are much fuller than others,
-    where one gets clearly more of a capture (whose flows are what they are), where several tenants
-    share the load or others have the cores behind, and where all cores of the machine would not do
-    or so many cannot be simulated (an RSS table has an entry for each).
+    where several tenants share the load or others have the cores behind, and where all cores of the
+    machine would not do or so many cannot be simulated (an RSS table has an entry for each).
     """
     data, scenario, model = result.data, result.scenario, result.model
     if not result.limited or model.cause != "cores" or data.transport is not None:
         return None
-    # Synthetic flows are dealt by chance, those of a capture are what they are.
-    if uneven(data) or (scenario["traffic"]["kind"] == "replay" and one_gets_more(data)):
+    if uneven(data):
         return None
+    # Synthetic flows are dealt by chance, those of a capture are what they are.
+    evenly = scenario["traffic"]["kind"] != "replay" or not one_gets_more(data)
     tenants = scenario["tenants"]
     serving = [n for n, tenant in enumerate(tenants) if serves(data, tenant)]
     ends = [tenant["cores"]["first"] + tenant["cores"]["count"] for tenant in tenants]
@@ -53,7 +57,9 @@ def enough_cores(result: Record) -> Enough | None:
             key = f"tenants.{number}.cores.count"
             if not is_simulated(scenario, {key: count}):
                 return None
-            more_yet = count < most and is_simulated(scenario, {key: count + 1})
-            tried = [now, count, *([count + 1] if more_yet else [])]
-            return Enough(key, count, ",".join(map(str, tried)))
+            beyond = max(count + 1, 0 if evenly else ceil(count * busiest_share(data)))
+            beyond = min(beyond, most)
+            more_yet = beyond > count and is_simulated(scenario, {key: beyond})
+            tried = [now, count, *([beyond] if more_yet else [])]
+            return Enough(key, count, ",".join(map(str, tried)), evenly)
     return None

@@ -148,10 +148,15 @@ def uneven(data: Results) -> bool:
     return 0 < time.busy_ps <= most * time.busiest_ps and sum(came) <= most * max(came)
 
 
+def busiest_share(data: Results) -> float:
+    """The most packets that RSS gives a core, over the mean; 1 if none came."""
+    came = [queue.offered for queue in data.queues]
+    return max(came) * len(came) / sum(came) if any(came) else 1.0
+
+
 def one_gets_more(data: Results) -> bool:
     """Whether RSS gives some core clearly more packets than the mean."""
-    came = [queue.offered for queue in data.queues]
-    return max(came, default=0) * len(came) > MORE * sum(came)
+    return busiest_share(data) > MORE
 
 
 def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:

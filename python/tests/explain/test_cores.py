@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from math import isnan
+from math import ceil, isnan
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from nic2core.describe.hints import hints
 from nic2core.describe.stated import stated_instructions
 from nic2core.describe.verdict import verdict
 from nic2core.explain.enough import enough_cores
+from nic2core.explain.use import busiest_share
 from nic2core.report.path import picture
 from nic2core.rerun import run_changes
 
@@ -146,6 +147,19 @@ def test_no_more_cores_are_tried_than_there_are() -> None:
     all_ = enough_cores(api.run("explain-cpu", no_more))
     assert all_ is not None
     assert all_.tried == f"4,{enough.count}"
+
+
+def test_of_a_capture_that_one_core_gets_more_of_it_is_said_that_more_may_be_needed() -> None:
+    load: dict[str, Any] = {"tenants.0.app.request_instructions": 4000}
+    load |= {"run.warmup": "500 us", "run.duration": "500 us"}
+    result = api.run("demo", load | {"tenants.0.cores.count": 6})
+    found = enough_cores(result)
+    assert found is not None
+    assert not found.evenly
+    room = ceil(found.count * busiest_share(result.data))
+    assert room > found.count + 1
+    assert found.tried == f"6,{found.count},{room}"
+    assert "and more if it goes on" in " ".join(hints(result, []))
 
 
 def test_no_number_of_cores_is_named_where_they_do_not_limit_or_none_suffices() -> None:
