@@ -262,12 +262,12 @@ def dma_write_moves(result: Record) -> float | None:
 def _of_dma_writes(result: Record, count: Callable[[IoResults], int | None]) -> float | None:
     """The share of the lines written by the NIC that a counter has.
 
-    Not known of an ideal DDIO, whose packets lie beside all caches: the rest are completions.
+    Not known where packets lie beside all caches, as with an ideal DDIO: the rest are completions.
     """
     io = result.data.io
     if io is None or io.write_hits is None or io.write_misses is None:
         return None
-    if result.scenario["placement"]["policy"] == "ideal-ddio":
+    if any(of.write_asides for of in io.by_kind):
         return None
     return (count(io) or 0) / (io.write_hits + io.write_misses + io.write_bypasses)
 

@@ -80,16 +80,16 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
 
 
 def leaking(data: Results) -> float:
-    """Lines of packets that left for memory, as a share of those that the NIC wrote, 0 to 1.
+    """Lines of packets that left caches for memory, as a share of those that the NIC wrote, 0 to 1.
 
-    The same for data of the DMA benchmark. Of results from before 29 November 2026, which do not
+    What went past the LLC counts as written, and not as leaked. The same for data of the DMA benchmark. Of results from before 29 November 2026, which do not
     tell kinds apart, the share of all that was written, descriptors included.
     """
     io = data.io
     kinds = [of for of in io.by_kind if of.kind in DATA] if io is not None else []
-    written = sum(of.write_hits + of.write_misses for of in kinds)
+    written = sum(of.write_hits + of.write_misses + of.write_bypasses for of in kinds)
     if io is not None and not io.by_kind:
-        written = (io.write_hits or 0) + (io.write_misses or 0)
+        written = (io.write_hits or 0) + (io.write_misses or 0) + io.write_bypasses
     evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)
     return min(1.0, evicted / written) if written else 0.0
 
