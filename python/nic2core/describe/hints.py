@@ -85,31 +85,19 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         )
     yield from _wrong(helps)
     yield from _tied(result, helps, saved)
-    # Of changes with equal gain, the one that takes least.
-    most = max(
-        (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
-        key=lambda h: (round(100 * _gain(h)), -h.change.takes),
-        default=None,
-    )
-    if most is not None and _gain(most) >= FELT:
-        yield (
-            f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
-            f"{words.gain(_gain(most))}: {_with_changes(result, [most.change], saved)}."
-        )
+    yield from _best(result, helps, saved)
     yield from _enough_cores(result, saved)
     yield from stated_instructions(result)
     # Where no change can help, `--check` runs none.
     open_ = [h for h in helps if h.unknown and h.measured is None and not at_ease(result)]
     for why in dict.fromkeys(h.unknown for h in open_):
-        which = " and ".join(
-            f"{words.stage(h.change.domain)}, {h.change.what}" for h in open_ if h.unknown == why
-        )
+        which = " and ".join(_named(h) for h in open_ if h.unknown == why)
         yield f"Not predicted: {which}: {why}. `nic2core explain {saved} --check` runs each change."
     for help_ in helps:
         if help_.harm and help_.measured is None:
             yield (
-                f"Would lower the rate: {words.stage(help_.change.domain)}, {help_.change.what}, "
-                f"{words.gain(help_.predicted)}: {help_.harm}."
+                f"Would lower the rate: {_named(help_)}, {words.gain(help_.predicted)}: "
+                f"{help_.harm}."
             )
     if at_ease(result):
         yield (
@@ -120,6 +108,28 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
     if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
         yield from _against_leaks(result, saved)
+
+
+def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
+    """The change that gives most: of those with equal gain the one that takes least, and which."""
+    found = [h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))]
+    most = max(found, key=lambda h: (_in_percent(h), -h.change.takes), default=None)
+    if most is None or _gain(most) < FELT:
+        return
+    equal = [_named(h) for h in found if h is not most and _in_percent(h) == _in_percent(most)]
+    as_much = f" (as much as: {'; '.join(equal)})" if equal else ""
+    yield (
+        f"Best single change: {_named(most)}, {words.gain(_gain(most))}{as_much}: "
+        f"{_with_changes(result, [most.change], saved)}."
+    )
+
+
+def _in_percent(help_: Help) -> int:
+    return round(100 * _gain(help_))
+
+
+def _named(help_: Help) -> str:
+    return f"{words.stage(help_.change.domain)}, {help_.change.what}"
 
 
 def _enough_cores(result: Record, saved: str) -> Iterator[str]:
@@ -146,8 +156,8 @@ def _wrong(helps: Sequence[Help]) -> Iterator[str]:
         more = (h.measured or 0.0) - h.predicted
         if abs(more) > max(RIGHT * abs(h.measured or 0.0), RIGHT_POINTS):
             yield (
-                f"Predicted too {'low' if more > 0 else 'high'}: {words.stage(h.change.domain)}, "
-                f"{h.change.what}, {words.gain(h.predicted)} instead of {words.gain(_gain(h))}."
+                f"Predicted too {'low' if more > 0 else 'high'}: {_named(h)}, "
+                f"{words.gain(h.predicted)} instead of {words.gain(_gain(h))}."
             )
 
 

@@ -82,8 +82,9 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
 def leaking(data: Results) -> float:
     """Lines of packets that left caches for memory, as a share of those that the NIC wrote, 0 to 1.
 
-    What went past the LLC counts as written, and not as leaked. The same for data of the DMA benchmark. Of results from before 29 November 2026, which do not
-    tell kinds apart, the share of all that was written, descriptors included.
+    What went past the LLC counts as written, and not as leaked. The same for data of the DMA
+    benchmark. Of results from before 29 November 2026, which do not tell kinds apart, the share of
+    all that was written, descriptors included.
     """
     io = data.io
     kinds = [of for of in io.by_kind if of.kind in DATA] if io is not None else []
