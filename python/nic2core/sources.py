@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, shipped
-from nic2core._core import UserError
+from nic2core._core import Problem, UserError
 from nic2core.listing import COMPARISON_FILE, listed_runs
 from nic2core.run_record import RESULT_FILE, Record
 from nic2core.scenario.capture import capture_file, is_capture
@@ -21,7 +21,7 @@ from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
 from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
 from nic2core.scenario.toml_text import as_sets, given, plain
-from nic2core.words import rate_to_set
+from nic2core.words import listed, rate_to_set
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -91,12 +91,13 @@ def prepare(
     try:
         return _prepare(source, overrides, peak=peak)
     except UserError as error:
-        hints = [_of_part(part) for part in PARTS if _is_begun(part, error)]
-        if not hints:
+        begun = [part for part in PARTS if len(_missing(part, error)) > 1]
+        if not begun:
             raise
-        with_hints = UserError("\n".join([str(error), *hints]))
-        with_hints.problems = error.problems
-        raise with_hints from None
+        told = [str(p) for p in error.problems if not any(p in _missing(b, error) for b in begun)]
+        shorter = UserError("\n".join([*told, *(_of_part(part, error) for part in begun)]))
+        shorter.problems = error.problems
+        raise shorter from None
 
 
 def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
@@ -118,18 +119,21 @@ PARTS = ("machine.iommu", "machine.pcie")
 """Parts that a machine may do without, whose keys are only known together."""
 
 
-def _is_begun(part: str, error: UserError) -> bool:
-    """Whether several keys of a part are missing, because the machine has no such part."""
-    missing = (p.key or "" for p in error.problems if p.given == "nothing")
-    return sum(key.rpartition(".")[0] == part for key in missing) > 1
+def _missing(part: str, error: UserError) -> list[Problem]:
+    """The keys of a part that are missing: if several are, the machine has no such part."""
+    missing = (p for p in error.problems if p.given == "nothing")
+    return [p for p in missing if (p.key or "").rpartition(".")[0] == part]
 
 
-def _of_part(part: str) -> str:
+def _of_part(part: str, error: UserError) -> str:
     """What to do if a part of the machine is only begun."""
+    missing = _missing(part, error)
+    keys = [(p.key or "").rpartition(".")[2] for p in missing]
     table = part.removeprefix("machine.")
     return (
-        f"{part}: the machine has no such part. Copy the tables [{table}] of a machine that has it "
-        "(such as broadwell-nfp) into your machine file; docs/your-server.md says what to change."
+        f"{missing[0].place}: the machine has no {part}, which also takes {listed(keys)}. "
+        f"Copy the tables [{table}] of a machine that has it (such as broadwell-nfp) into your "
+        "machine file; docs/your-server.md says what to change."
     )
 
 

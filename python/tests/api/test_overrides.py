@@ -156,8 +156,13 @@ def test_a_kind_that_is_set_alone_is_refused_with_what_to_do() -> None:
 
 
 def test_a_part_of_the_machine_that_is_only_begun_says_where_to_copy_it_from() -> None:
-    with pytest.raises(UserError, match=r"Copy the tables \[iommu\] of a machine that has it"):
-        nic2core.load("demo", {"machine.iommu.mode": "strict"})
+    with pytest.raises(UserError, match=r"Copy the tables \[iommu\] of a machine that has it") as e:
+        nic2core.load("demo", {"machine.iommu.mode": "strict", "run.sead": 2})
+    # One paragraph for all seven keys that are missing, and one for what is wrong besides.
+    assert str(e.value).count("\n") == 1
+    assert "which also takes iotlb, paging_structures, " in str(e.value)
+    assert "did you mean seed" in str(e.value)
+    assert len(e.value.problems) == 8
     with pytest.raises(UserError) as one:
         nic2core.load("explain-iommu", {"machine.iommu.pages": "{ payload = '4 KiB' }"})
     assert len(one.value.problems) == 3
