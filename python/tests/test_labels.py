@@ -54,6 +54,9 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     assert name_cases(two, grid)[1:3] == [
         "DDIO, 2 ways, ddio_l2.packets=8", "DDIO L2, 2 ways, packets=1",
     ]  # fmt: skip
+    # Whole tables are named by what they say.
+    tables = [{"placement": "{ policy = 'ddio' }"}, {"placement": "{ policy = 'dma' }"}]
+    assert name_cases([scenario("ddio"), scenario("dma")], tables) == ["DDIO, 2 ways", "DMA"]
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["l2.ways=8, llc.ways=12"]
     cores = [{f"tenants.{tenant}.cores.count": "4"} for tenant in (0, 1)]

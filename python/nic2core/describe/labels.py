@@ -53,9 +53,7 @@ def name_cases(
     several = {key: [s.get(key) for s in settings] for key in keys}
     value = {key: _value_of(given) for key, given in several.items()}
     other = [
-        ", ".join(
-            f"{short[k]}={value[k](v)}" for k, v in s.items() if not k.startswith("placement.")
-        )
+        ", ".join(f"{short[k]}={value[k](v)}" for k, v in s.items() if not _of_placement(k))
         for s in settings
     ]
     if len(set(names)) == 1 and any(other):
@@ -71,7 +69,7 @@ def name_cases(
 
     return [
         ", ".join(
-            [n, *(f"{of_policy(k, p)}={toml_value(v)}" for k, v in _apart(n, s, names, settings))]
+            [n, *(f"{of_policy(k, p)}={value[k](v)}" for k, v in _apart(n, s, names, settings))]
         )
         for n, s, p in zip(names, settings, policies, strict=True)
     ]
@@ -81,6 +79,11 @@ def _end(key: str) -> str:
     """The last part of a key, or two parts where the last alone says nothing: `cores.count`."""
     *before, last = key.split(".")
     return ".".join([*before[-1:], last]) if last in VAGUE else last
+
+
+def _of_placement(key: str) -> bool:
+    """Whether it is a key of the placement, or the whole table."""
+    return key.partition(".")[0] == "placement"
 
 
 def _apart(
@@ -97,7 +100,7 @@ def _apart(
     return [
         (key, value)
         for key, value in of.items()
-        if key.startswith("placement.") and any(s.get(key) != value for s in same)
+        if _of_placement(key) and any(s.get(key) != value for s in same)
     ]
 
 
