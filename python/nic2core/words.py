@@ -54,6 +54,7 @@ LATENCIES = {
     "service": "service",
     "transmit": "transmit (after total)",
     "total": "total",
+    "sent": "from port to port",
 }
 """Display names of the latency stages; `total` ends with the request, before transmit."""
 

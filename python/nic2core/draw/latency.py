@@ -23,7 +23,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     """Where the mean packet's time goes: one stacked bar per run, in µs or as shares of it."""
     figure = go.Figure()
     known = dict.fromkeys(s.stage for r in results for s in r.data.latency)
-    stages = [s for s in known if s not in {"total", "transmit"}]
+    stages = [s for s in known if s not in {"total", "transmit", "sent"}]
     for stage in stages:
         spreads = [s for r in results for s in _stage(r, stage)]
         name = words.LATENCIES.get(stage, stage)

@@ -262,7 +262,8 @@ class StageLatency(Plain):
     stage: str
     """`nic` (from arrival until the packet has its receive descriptor), `dma` (until its completion
     is visible), `queue` (until its service begins), `service` (until the end of the request),
-    `transmit` (until its last byte leaves), `total` (from arrival until the end of the request).
+    `transmit` (until its last byte leaves), `total` (from arrival until the end of the request),
+    `sent` (from arrival until the last byte of the reply, or of the packet forwarded, leaves).
     """
     distribution: Distribution
     """Its distribution."""

@@ -23,7 +23,8 @@ pub struct StageLatency {
     /// `nic` (from arrival until the packet has its receive descriptor), `dma` (until its
     /// completion is visible), `queue` (until its service begins), `service` (until the end of the
     /// request), `transmit` (until its last byte leaves), `total` (from arrival until the end of
-    /// the request).
+    /// the request), `sent` (from arrival until the last byte of the reply, or of the packet
+    /// forwarded, leaves).
     pub stage: String,
     /// Its distribution.
     pub distribution: Distribution,
