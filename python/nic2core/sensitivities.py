@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import api, sources
 from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError
-from nic2core.describe.doubts import all_doubts
 from nic2core.describe.rates import achieved
 from nic2core.describe.seeds import SEED
 from nic2core.describe.spread import of_two_runs
-from nic2core.draw.standalone import write_page
 from nic2core.effects import Change, Effect, Effects
 from nic2core.engine import Stopped, said_without_place
 from nic2core.explain.help import GAIN_TOLD
@@ -59,10 +57,9 @@ class Sensitivity(Effects):
 
     def report(self, path: str | Path) -> Path:
         """Write the figure as a page of its own, with warnings of the base."""
-        figures = [("", [self.plot()], 1)] if self.drawn else []
-        title = f"{self.base.label}: what {self.what} depends on · nic2core"
-        warnings = [f"Warning: {doubt.warning}" for doubt in all_doubts([self.base])]
-        return write_page(title, figures, Path(path), [self.sentence, *self.remarks, *warnings])
+        from nic2core.report import write_sensitivity
+
+        return write_sensitivity(self, Path(path))
 
     def plot(self) -> Figure:
         """Bars of every key that does more than chance; if none does, of those that do less."""

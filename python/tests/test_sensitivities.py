@@ -289,7 +289,11 @@ def test_where_nothing_does_more_than_chance_what_does_less_is_drawn(
     assert [*of.plot().data[0].y] == ["b = 8", "a = 8"]
     page = of.report(tmp_path / "report.html").read_text()
     assert "a = 8" in page
-    assert "<p>Warning: " in page
+    assert 'role="alert">Warning: ' in page
+    # It has the head of every report, and its commands are no backticks.
+    assert 'id="theme"' in page
+    assert "<code>nic2core compare" in page
+    assert "`nic2core" not in page
 
 
 def test_a_scenario_that_does_no_work_is_refused_as_soon_as_that_is_known(

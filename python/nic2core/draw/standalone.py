@@ -25,10 +25,9 @@ def write_page(
     title: str,
     sections: Sequence[tuple[str, Sequence[Figure], int]],
     file: Path,
-    texts: Sequence[str] = (),
 ) -> Path:
-    """Write figures (heading, figures, columns) one below the other, after paragraphs of text."""
-    parts = [f"<p>{html.escape(text)}</p>" for text in texts]
+    """Write figures (heading, figures, columns) one below the other."""
+    parts: list[str] = []
     number = count()
     for heading, figures, columns in sections:
         boxes = "".join(f"<div>{_drawn(figure, next(number))}</div>" for figure in figures)

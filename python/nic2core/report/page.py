@@ -33,7 +33,7 @@ from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.results.timeline import VIEWER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from nic2core.results.models import Distribution
     from nic2core.run_record import Record
+    from nic2core.sensitivities import Sensitivity
 
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what individual packets wait for, run "
@@ -56,6 +57,11 @@ LLC_TEXT = (
 QUEUES_TEXT = (
     "What each core's queue gets of the packets, for what share of the time the core does not wait "
     "for the next one, and how many descriptors of its rings are in use."
+)
+
+EFFECTS_TEXT = (
+    "Each value made lower and higher by itself, the largest effect at the top. The band in the "
+    "middle is what chance does. Hover for the values."
 )
 
 TEMPLATES = Environment(
@@ -93,21 +99,20 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     """The page as text; see `write_report`."""
     results = told_apart(results)
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
-    figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
+    figures = {p.key: [f for _, f in p.views] for p in (*over, *panels)}
     found = compared(results)
     keys, more_keys = first(found.keys)
     warnings = all_doubts(results)
-    return TEMPLATES.get_template("report.html.j2").render(
-        head=_head(results),
-        machine=_machine(results),
-        results=list(results),
+    return _page(
+        "report.html.j2",
+        _head(results),
+        results,
+        figures,
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
         panels=panels,
         over=over,
         unfolded=UNFOLDED,
         columns=COLUMNS,
-        figures=_script_json(figures),
-        plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
         words=words,
         senders=senders,
         verdict=verdict,
@@ -126,8 +131,46 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         keys=keys,
         more_keys=more_keys,
         spreads=[_spreads(r) for r in results],
-        made=_made(results),
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
+    )
+
+
+def write_sensitivity(found: Sensitivity, path: Path) -> Path:
+    """Write what a scenario's values move to `path`."""
+    write_whole(path, sensitivity_html(found))
+    return path
+
+
+def sensitivity_html(found: Sensitivity) -> str:
+    """The page as text; see `write_sensitivity`."""
+    return _page(
+        "sensitivity.html.j2",
+        f"{found.base.label}: what {found.what} depends on",
+        found.runs.results,
+        {"effects": [found.plot()]} if found.drawn else {},
+        found=found,
+        text=EFFECTS_TEXT,
+        warnings=all_doubts([found.base]),
+    )
+
+
+def _page(
+    template: str,
+    head: str,
+    results: Sequence[Record],
+    figures: Mapping[str, Sequence[Figure]],
+    **parts: Any,
+) -> str:
+    """A page with the head, the foot and the scripts that all reports have."""
+    drawn = {key: [json.loads(f.to_json()) for f in views] for key, views in figures.items()}
+    return TEMPLATES.get_template(template).render(
+        head=head,
+        machine=_machine(results),
+        made=_made(results),
+        figures=_script_json(drawn),
+        plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
+        results=list(results),
+        **parts,
     )
 
 
