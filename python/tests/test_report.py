@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from nic2core import UserError, api
 from nic2core.describe.doubts import doubts
+from nic2core.describe.glossary import TERMS
 from nic2core.describe.labels import told_apart
 from nic2core.report import write_report
 from nic2core.report.page import report_html
@@ -178,6 +179,14 @@ def test_hovering_a_stage_explains_it(one: Opened) -> None:
     expect(tip).to_contain_text("85.9 % of writes leak")
     # They are always full.
     expect(tip).not_to_contain_text("of capacity")
+
+
+def test_hovering_a_main_number_says_what_it_is(one: Opened, two: Opened) -> None:
+    for opened, place in ((one, ".tile"), (two, "#side-by-side")):
+        name = opened.page.locator(f"{place} .told", has_text="DMA data that leaks")
+        name.hover()
+        expect(opened.page.locator("#tip")).to_have_css("opacity", "1")
+        expect(opened.page.locator("#tip")).to_have_text(TERMS["DMA data that leaks"])
 
 
 def test_what_cores_do_can_be_chosen(one: Opened) -> None:

@@ -18,6 +18,7 @@ from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import COLUMNS, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
+from nic2core.describe.glossary import meaning
 from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
@@ -116,6 +117,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         words=words,
         senders=senders,
         verdict=verdict,
+        meaning=meaning,
         palette=palette,
         limits=[limits_of(r) for r in results],
         held=HELD,
@@ -181,6 +183,7 @@ def notebook_html(result: Record) -> str:
         picture=svg(result, _ident(result)),
         words=words,
         verdict=verdict,
+        meaning=meaning,
         headline=headline(result),
         warnings=doubts(result),
     )
