@@ -137,6 +137,8 @@ def test_the_main_numbers_are_grouped_by_where_they_are_measured(
     for part, number in ((senders, "goodput"), (server, "completed"), (memory, "AMAT")):
         group = loop.page.get_by_role("region", name=part)
         expect(group.locator(".name", has_text=re.compile(f"^{number}$"))).to_have_count(1)
+    tail = one.page.locator(".tile", has_text="p99 latency")
+    expect(tail.locator(".span")).to_have_text("arrival to end of service")
     # What limits is said above, in a sentence.
     expect(loop.page.locator(".tile .name", has_text="limited by")).to_have_count(0)
 

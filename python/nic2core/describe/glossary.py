@@ -86,6 +86,10 @@ TERMS = SENDERS | SERVER | MEMORY | COMPARED
 """Every main number; one of a tenant or a cause is found by how its name begins."""
 
 
+SPANS = dict.fromkeys(("p50 latency", "p99 latency"), "arrival to end of service")
+"""What a latency is of, in short, where there is room for a few words more than its name."""
+
+
 def meaning(name: str) -> str:
     """What a main number means, given its name: `AMAT`, `AMAT (kvs)`, `cut by marks`."""
     if name in TERMS:

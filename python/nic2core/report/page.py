@@ -18,7 +18,7 @@ from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import COLUMNS, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
-from nic2core.describe.glossary import meaning
+from nic2core.describe.glossary import SPANS, meaning
 from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
@@ -118,6 +118,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         senders=senders,
         verdict=verdict,
         meaning=meaning,
+        spans=SPANS,
         palette=palette,
         limits=[limits_of(r) for r in results],
         held=HELD,
