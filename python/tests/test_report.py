@@ -426,7 +426,12 @@ def test_many_runs_begin_with_a_curve_and_are_folded(
     expect(shown).to_have_count(0)
     # How to read them is said once.
     expect(colours).to_have_text(["below 50 %", "below 80 %", "above"] * 2)
-    opened.page.locator("#runs summary").first.click()
+    # All are limited by the same, and so are one entry.
+    entry = opened.page.locator("#runs > details")
+    expect(entry).to_have_count(1)
+    expect(entry.locator("> summary")).to_have_text("Limited by memory bus: 4 runs")
+    entry.locator("> summary").click()
+    opened.page.locator("#runs details details > summary").first.click()
     expect(opened.page.locator("#runs svg").filter(visible=True)).to_have_count(1)
     expect(opened.page.locator("#runs tr.limits").filter(visible=True)).to_have_count(1)
     assert opened.faults == []
@@ -451,8 +456,18 @@ def test_many_runs_are_rows_and_their_changes_are_folded(
     expect(alike).to_be_visible()
     changes = rows.page.locator("#changes ul").filter(visible=True)
     expect(changes).to_have_count(0)
+    rows.page.locator("#changes summary", has_text="5 comparisons of two runs").click()
     rows.page.locator("#changes summary", has_text="12 ways").click()
     expect(changes).to_contain_text("Receive buffers evicted: 14.6 → 0.120 lines per request")
+    # The last column is out of sight: the edge fades, until one has scrolled there.
+    table = rows.page.locator("#side-by-side .scroll")
+    rows.page.set_viewport_size({"width": 900, "height": 900})
+    expect(table).to_have_class("scroll more")
+    table.evaluate("e => e.scrollLeft = e.scrollWidth")
+    expect(table).to_have_class("scroll")
+    # No head is squeezed to a word a line.
+    numbered = rows.page.locator("#side-by-side thead th.num")
+    assert min(numbered.evaluate_all("all => all.map(e => e.clientWidth)")) >= 72
     assert rows.faults == []
 
 

@@ -10,7 +10,7 @@ from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe import senders
 from nic2core.draw import palette
-from nic2core.draw.style import style, wide
+from nic2core.draw.style import bars_height, style, wide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     whole = "mean time to the end of the request"
     figure.update_layout(barmode="stack", barnorm="percent" if shares else "")
     figure.update_xaxes(title=f"share of the {whole}, %" if shares else f"{whole}, µs")
-    return style(figure, height=190 + 60 * len(results), bars=True)
+    return style(figure, height=190 + bars_height(len(results)), bars=True)
 
 
 TOTAL = "total"

@@ -10,7 +10,7 @@ from nic2core import words
 from nic2core.describe import contents
 from nic2core.describe.headline import several_tenants
 from nic2core.draw import palette
-from nic2core.draw.style import style
+from nic2core.draw.style import bars_height, style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ def llc_contents(results: Sequence[Record], *, io: bool = False) -> go.Figure:
     figure.update_layout(barmode="stack")
     of = "the I/O ways" if io else "the LLC"
     figure.update_xaxes(title=f"share of {of}", tickformat="~%", range=[0, 1])
-    return style(figure, height=170 + 60 * len(results), bars=True)
+    return style(figure, height=170 + bars_height(len(results)), bars=True)
 
 
 def _named(results: Sequence[Record]) -> dict[str, tuple[str, list[list[LlcContents]]]]:

@@ -11,7 +11,7 @@ from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe.headline import owned
 from nic2core.draw import palette
-from nic2core.draw.style import style
+from nic2core.draw.style import bars_height, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     figure.update_xaxes(title=names[unit])
     # On half a page the legend has two causes per row; the bars below it keep their height.
     legend = LEGEND_ROW * ceil(len(figure.data) / 2)
-    return style(figure, height=170 + legend + 60 * len(shown), bars=True)
+    return style(figure, height=170 + legend + bars_height(len(shown)), bars=True)
 
 
 def dram_cdf(results: Sequence[Record]) -> go.Figure:

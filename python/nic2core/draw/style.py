@@ -14,6 +14,12 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 BAR_GAP = 0.5
 """Share of a bar's space that stays free, for its name."""
 
+BAR, NARROW_BAR = 60, 36
+"""Height of a bar with its name, pixels, and of one of many."""
+
+MANY_BARS = 8
+"""Number of bars from which they are narrow."""
+
 LEGEND_LINE = 20
 """Height of a line of the legend, pixels."""
 
@@ -22,6 +28,11 @@ FEW_NAMES = 3
 
 WIDE = 3
 """Ratio of the largest to the smallest value up to which a linear axis works well."""
+
+
+def bars_height(number: int) -> int:
+    """The height of so many bars with their names."""
+    return number * (BAR if number < MANY_BARS else NARROW_BAR)
 
 
 def style(

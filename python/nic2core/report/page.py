@@ -19,13 +19,13 @@ from nic2core.describe.compared import COLUMNS, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.glossary import SPANS, meaning
-from nic2core.describe.headline import headline, parts
+from nic2core.describe.headline import LIMITED_BY, headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.limits import HELD, limits_of
 from nic2core.describe.rates import DIFFERENCE_FELT, SAME_RATE
 from nic2core.describe.scenario_keys import first
-from nic2core.describe.verdict import verdict
+from nic2core.describe.verdict import limit, verdict
 from nic2core.draw import palette, plots
 from nic2core.draw.queues import AXES
 from nic2core.explain.use import neighbours
@@ -121,6 +121,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         spans=SPANS,
         palette=palette,
         limits=[limits_of(r) for r in results],
+        by_limit=_by_limit(results),
         held=HELD,
         hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
         unchanged=UNCHANGED,
@@ -366,6 +367,14 @@ def _llc(results: Sequence[Record]) -> list[tuple[str, Figure]]:
     if any(contents.io_ways(r) for r in results):
         views.append(("I/O ways", plots.llc_contents(results, io=True)))
     return views
+
+
+def _by_limit(results: Sequence[Record]) -> dict[str, list[int]]:
+    """The numbers of the runs that the same limits, by that in a few words."""
+    found: dict[str, list[int]] = {}
+    for number, result in enumerate(results):
+        found.setdefault(f"{LIMITED_BY} {limit(result)}", []).append(number)
+    return found
 
 
 def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:

@@ -26,6 +26,17 @@
     });
   }
 
+  // What is cut fades at the edge, so that one sees that there is more to scroll to.
+  const fade = (box) => {
+    const hidden = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    box.classList.toggle("more", hidden > 1);
+  };
+  const sized = new ResizeObserver((changed) => changed.forEach(({ target }) => fade(target)));
+  for (const box of document.querySelectorAll(".scroll")) {
+    box.addEventListener("scroll", () => fade(box), { passive: true });
+    sized.observe(box);
+  }
+
   const tip = document.getElementById("tip");
   const show = (target, x, y) => {
     tip.textContent = target.dataset.tip;
