@@ -247,6 +247,8 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
     expect(phone.page.locator("#chart-series .main-svg").first).to_be_visible()
     overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
+    # One sees that there is more of it.
+    expect(phone.page.locator(".path .scroll")).to_have_class("scroll more")
     # What a change helps is the point of the table: on a tablet it is seen without scrolling.
     phone.page.set_viewport_size({"width": 600, "height": 900})
     assert phone.page.locator(".limits .scroll").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
@@ -261,6 +263,24 @@ def test_the_views_of_a_curve_wrap_on_a_narrow_screen(
     expect(phone.page.locator("#panel-curve button")).to_have_count(8)
     overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
+
+
+def test_a_legend_and_a_title_wrap_on_a_narrow_screen(
+    browser: Browser, ddio: Result, sweeper: Result, tmp_path: Path
+) -> None:
+    long = ", ".join(f"tenants.{n}.cores.count={n}" for n in range(3))
+    runs = [replace(ddio, label=long), replace(sweeper, label="short")]
+    phone = Opened(browser, write_report(runs, tmp_path / "phone.html"), width=390)
+    chart = phone.page.locator("#chart-tail")
+    edge = chart.bounding_box()
+    assert edge is not None
+    for text in (chart.locator(".legendtext").first, chart.locator(".xtitle")):
+        assert text.locator("tspan").count() > 1
+        box = text.bounding_box()
+        assert box is not None
+        assert box["x"] >= edge["x"]
+        assert box["x"] + box["width"] <= edge["x"] + edge["width"]
+    assert phone.faults == []
 
 
 @pytest.mark.parametrize("width", [900, 1400])

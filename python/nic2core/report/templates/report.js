@@ -12,9 +12,37 @@
 
   const figures = JSON.parse(document.getElementById("figures").textContent);
   const config = { responsive: true, displaylogo: false, displayModeBar: false };
+  // Pixels of a letter, of what is beside a name in the legend, and of a line of it.
+  const LETTER = 7.2, BESIDE = 130, LINE = 20;
+  const wrapped = (text, most) => text.split("<br>").flatMap((line) => {
+    const lines = [""];
+    for (const part of line.split(/(?<=[ .,=])/)) {
+      const last = lines.length - 1;
+      if (lines[last] && (lines[last] + part).trimEnd().length > most) lines.push(part);
+      else lines[last] += part;
+    }
+    return lines;
+  });
+  // Plotly cuts names, and titles of axes, that are longer than the chart is wide.
+  const fitted = ({ data, layout }, width) => {
+    const most = Math.floor((width - BESIDE) / LETTER);
+    const names = new Map(data.filter((t) => t.name).map((t) => [t.name, wrapped(t.name, most)]));
+    const more = [...names.values()].reduce((sum, lines) => sum + lines.length - 1, 0);
+    const { title } = layout.xaxis ?? {};
+    const lines = title?.text && wrapped(title.text, most).join("<br>");
+    return {
+      data: data.map((t) => (t.name ? { ...t, name: names.get(t.name).join("<br>") } : t)),
+      layout: {
+        ...layout,
+        height: layout.height + LINE * more,
+        xaxis: lines ? { ...layout.xaxis, title: { ...title, text: lines } } : layout.xaxis,
+      },
+    };
+  };
   const draw = (key, view) => {
-    const figure = figures[key][view];
-    Plotly.react(document.getElementById(`chart-${key}`), figure.data, figure.layout, config);
+    const chart = document.getElementById(`chart-${key}`);
+    const { data, layout } = fitted(figures[key][view], chart.clientWidth);
+    Plotly.react(chart, data, layout, config);
   };
   for (const key of Object.keys(figures)) draw(key, 0);
   for (const button of document.querySelectorAll("[data-view]")) {
