@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import api
-from nic2core.report.path import HEIGHT, SENDS, WIDTH, picture
+from nic2core.report.path import SENDS, WIDTH, picture
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -22,7 +22,7 @@ def test_every_stage_of_the_result_is_drawn_inside_the_picture(ddio: Result) -> 
         assert gauge.x >= 0
         assert gauge.y >= 0
         assert gauge.x + gauge.w <= WIDTH
-        assert gauge.y + gauge.h <= HEIGHT
+        assert gauge.y + gauge.h <= picture(ddio).height
 
 
 def test_no_two_stages_overlap(ddio: Result) -> None:
@@ -41,6 +41,39 @@ def test_no_detail_is_cut(ddio: Result) -> None:
             shown = " ".join(gauge.lines).replace("\N{NO-BREAK SPACE}", " ")
             assert shown == gauge.detail, gauge.stage
             assert 72 + 15 * (len(gauge.lines) - 1) < gauge.h, gauge.stage
+
+
+def with_channels(result: Result, number: int) -> Result:
+    dram = result.data.dram.model_copy(update={"bus_busy": [0.5] * number})
+    return replace(result, data=result.data.model_copy(update={"dram": dram}))
+
+
+@pytest.mark.parametrize("number", [1, 4, 8, 12, 16, 24])
+def test_each_memory_channel_has_its_bar_in_the_frame(ddio: Result, number: int) -> None:
+    drawn = picture(with_channels(ddio, number))
+    (frame,) = (f for f in drawn.frames if f.title == "Memory")
+    gauges = [g.y + g.h for g in drawn.gauges if g.x > frame.x]
+    bars = [bar for bar in drawn.bars if bar.x > frame.x]
+    assert len(bars) == len({(bar.x, bar.y) for bar in bars}) == number
+    assert all(bool(bar.label) == (number <= 16) for bar in bars)
+    for bar in bars:
+        # A label is above its bar.
+        assert bar.y - 9 > max(gauges)
+        assert bar.y + 10 <= frame.y + frame.h
+        assert bar.x + bar.w <= frame.x + frame.w
+
+
+def test_a_core_and_its_number_stay_in_one_line(ddio: Result) -> None:
+    gauge = replace(picture(ddio).gauges[0], detail="35.2 of 1024, core 0", w=140.0, h=112.0)
+    assert gauge.lines == ["35.2 of 1024,", "core\N{NO-BREAK SPACE}0"]
+
+
+def test_the_picture_ends_below_the_lowest_of_what_is_drawn(ddio: Result, sweeper: Result) -> None:
+    heights = [picture(run).height for run in (ddio, sweeper)]
+    lowest = max(link.y for link in picture(ddio).links)
+    # The drops are named below everything else; without them there is nothing.
+    assert heights[0] > lowest
+    assert heights[1] < heights[0]
 
 
 def test_all_memory_traffic_is_drawn_once(ddio: Result) -> None:

@@ -30,7 +30,7 @@ from nic2core.draw import palette, plots
 from nic2core.draw.queues import AXES
 from nic2core.explain.use import neighbours
 from nic2core.files import write_whole
-from nic2core.report.path import HEIGHT, WIDTH, picture
+from nic2core.report.path import WIDTH, picture
 from nic2core.results.timeline import VIEWER
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _ident(result: Record) -> str:
 def svg(result: Record, ident: str) -> Markup:
     """The path of a run as SVG; `ident` keeps its ids distinct from those of other pictures."""
     template = TEMPLATES.get_template("path.svg.j2")
-    text = template.render(picture=picture(result), width=WIDTH, height=HEIGHT, id=ident)
+    text = template.render(picture=picture(result), width=WIDTH, id=ident)
     return Markup(text)  # noqa: S704 - rendered with autoescape just above
 
 

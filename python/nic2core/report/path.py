@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from nic2core import words
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
     from nic2core.results.models import CacheResults
     from nic2core.run_record import Record
 
-WIDTH, HEIGHT = 1272, 452
-"""Size of the drawing, in its own units."""
+WIDTH = 1272
+"""Width of the drawing, in its own units."""
+
+TOP, TALL = 16, 388
+"""Upper edge and height of the largest frames."""
+
+MARGIN = 8
+"""What stays free below everything."""
 
 SENDS = {
     "tx-descriptors": "TX descriptors",
@@ -31,6 +39,15 @@ SENDS = {
 
 RINGS = ("descriptors", "RX descriptors")
 """The stage shown for receive descriptors, unless reading them limits or would be next."""
+
+CHANNELS = (210.0, 184.0)
+"""Upper edge and height of the bars of memory channels."""
+
+CHANNEL = 34
+"""Largest distance of these bars."""
+
+FEW_CHANNELS, LEGIBLE_CHANNELS = 8, 16
+"""Number of channels up to which they are in one column, and up to which they have labels."""
 
 LETTER = 6.2
 """Mean width of a character of the small text, in the drawing's units."""
@@ -85,8 +102,8 @@ class Gauge:
     @property
     def lines(self) -> list[str]:
         """The detail, wrapped to the gauge's width."""
-        # Keep a number together with its percent sign.
-        text = self.detail.replace(" %", "\N{NO-BREAK SPACE}%")
+        # Keep a number together with its percent sign, and with what it is the number of.
+        text = re.sub(r" (?=%)|(?<=core) (?=\d)", "\N{NO-BREAK SPACE}", self.detail)
         return textwrap.wrap(text, int((self.w - 18) / LETTER))[: int((self.h - 60) / 15)][:3]
 
 
@@ -156,6 +173,13 @@ class Picture:
     captions: list[Caption]
     description: str
 
+    @property
+    def height(self) -> float:
+        """Height of the drawing: down to the lowest of what is drawn."""
+        frames = [frame.y + frame.h for frame in self.frames]
+        shafts = [y + link.width / 2 for link in self.links for _, y in link.points]
+        return max(*frames, *shafts, *(link.y for link in self.links)) + MARGIN
+
 
 def picture(result: Record) -> Picture:
     """Lay out the path of one run."""
@@ -170,16 +194,16 @@ def picture(result: Record) -> Picture:
     }
     crossed = [name for name in titles if name in stages]
     # The details of four stages do not fit in a frame as high as the NIC's.
-    io_y, io_h = (16, 388) if len(crossed) > 3 else (76, 292)
+    io_y, io_h = (TOP, TALL) if len(crossed) > 3 else (76, 292)
     sending = [name for name in SENDS if name in stages]
     sending.sort(key=lambda name: (name != result.limiting_stage.stage, -stages[name]))
-    nic_y, nic_h, third = (16, 388, 120) if sending else (76, 292, 130)
+    nic_y, nic_h, third = (TOP, TALL, 120) if sending else (76, 292, 130)
     frames = [
         Frame("Wire", 8, 76, 136, 292),
         Frame("NIC", 176, nic_y, 164, nic_h),
         Frame("PCIe and I/O" if "pcie" in stages else "I/O controller", 372, io_y, 200, io_h),
-        Frame("Processor", 604, 16, 416, 388),
-        Frame("Memory", 1144, 76, 120, 292),
+        Frame("Processor", 604, TOP, 416, TALL),
+        Frame("Memory", 1144, TOP, 120, TALL),
     ]
     # Without I/O ways (plain DMA), the LLC also takes their place.
     llc_x = 750 if "io-ways" in stages else 616
@@ -191,8 +215,8 @@ def picture(result: Record) -> Picture:
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
         "llc": ("LLC", llc_x, 268, 876 - llc_x, 126),
         "home-trackers": ("home trackers", 884, 268, 124, 126),
-        "dram": ("DRAM", 1154, 106, 100, 76 if "socket-link" in stages else 142),
-        "socket-link": ("socket link", 1154, 188, 100, 60),
+        "dram": ("DRAM", 1154, 46, 100, 76 if "socket-link" in stages else 142),
+        "socket-link": ("socket link", 1154, 128, 100, 60),
     }
     limits = result.limiting_stage.stage
     supply = ("rx-fetches", "RX reads") if limits == "rx-fetches" else RINGS
@@ -277,7 +301,7 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
         width = 2 + 24 * min(1.0, gbytes_per_s / (memory.bus_limit_gbytes_per_s or 1.0))
         points: tuple[tuple[float, float], ...] = ((begin, y), (end, y))
         if kind == "direct":
-            points = ((begin, io_end), (begin, y), (end, y), (end, 384))
+            points = ((begin, io_end), (begin, y), (end, y), (end, TOP + TALL + 8 + width / 2))
         parts = sorted(found, key=lambda name: -causes[name])
         tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
         label = f"{words.three(gbytes_per_s)} GB/s {what}"
@@ -303,14 +327,19 @@ def _hit_ratio(rows: Iterable[CacheResults]) -> float | None:
 
 
 def _channels(result: Record) -> Iterator[Bar]:
-    """The load of each memory channel; labelled only if few enough to be legible."""
+    """The load of each memory channel, in two columns if there are many."""
     channels = result.data.dram.bus_busy
-    step = 88 / max(4, len(channels))
+    columns = 1 if len(channels) <= FEW_CHANNELS else 2
+    rows = ceil(len(channels) / columns)
+    top, height = CHANNELS
+    step, width = min(CHANNEL, height / max(1, rows)), 100 / columns
     for number, busy in enumerate(channels):
-        legible = len(channels) <= 4
-        label, text = (f"ch {number}", f"{100 * busy:.0f} %") if legible else ("", "")
-        kind = words.severity(busy).name
-        yield Bar(label, busy, text, kind, 1154, 270 + step * number, 100)
+        label, text = (f"ch {number}", f"{100 * busy:.0f} %") if columns == 1 else (str(number), "")
+        if len(channels) > LEGIBLE_CHANNELS:
+            label = ""
+        column, row = divmod(number, rows)
+        x, kind = 1154 + column * width, words.severity(busy).name
+        yield Bar(label, busy, text, kind, x, top + step * row, width - 8 * (columns - 1))
 
 
 def _describe(result: Record) -> str:
