@@ -41,6 +41,10 @@ def test_packets_that_a_queue_did_not_get_are_on_top_of_those_it_received(
     assert list(received.x) == list(range(24))
     two = plots.by_core([ddio, sweeper], "busy").data
     assert [line.name for line in two] == [ddio.label, sweeper.label]
+    # Where one line lies on another, the one below is seen between its dashes.
+    assert [line.line.dash for line in two] == ["solid", "dash"]
+    assert two[0].line.width > two[1].line.width
+    assert two[0].marker.symbol != two[1].marker.symbol
     # The samples' cores share their time: 99 % of it each, nearly.
     assert list(two[0].y) == pytest.approx([0.99] * 24, abs=0.001)
     with pytest.raises(UserError, match="plot_queues: of = 'drops'; allowed: packets, busy"):
@@ -73,6 +77,8 @@ def test_a_grid_of_much_the_same_has_much_the_same_colours() -> None:
 def test_lines_beyond_the_colours_are_told_apart_by_their_dashes() -> None:
     lines = [palette.line(n) for n in range(4 * len(palette.RUNS))]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(lines)
+    crossing = [palette.crossing(n) for n in range(4 * len(palette.RUNS))]
+    assert len({(line["color"], line["dash"]) for line in crossing}) == len(crossing)
     bars = [palette.bar(n) for n in range(4 * len(palette.RUNS))]
     assert len({(bar["color"], bar["pattern_shape"]) for bar in bars}) == len(bars)
 

@@ -72,6 +72,9 @@ QUEUES = {
 DASHES = ["solid", "dash", "dashdot", "longdash"]
 """Line styles to distinguish runs when all colours are taken. Dotted lines are bounds."""
 
+SYMBOLS = ["circle", "diamond-open", "x", "square-open"]
+"""Marks on lines that may lie on each other, one for each of `DASHES`."""
+
 PATTERNS = ["", "/", "x", "."]
 """The same for bars."""
 
@@ -85,6 +88,24 @@ def line(number: int, width: float = 2.5) -> dict[str, str | float]:
     """The line of a run in a plot."""
     dash = DASHES[number // len(RUNS) % len(DASHES)]
     return {"color": run(number), "dash": dash, "width": width}
+
+
+def crossing(number: int) -> dict[str, str | float]:
+    """The line of a run that may lie on another's: dashed, except for the first, which is wide.
+
+    Dashes and colours together tell as many runs apart as those of `line`.
+    """
+    return line(number, 5 if number == 0 else 2.5) | {"dash": DASHES[_style(number)]}
+
+
+def mark(number: int) -> dict[str, str | int]:
+    """The marks of such a line: those of the first are in the middle of the others."""
+    return {"symbol": SYMBOLS[_style(number)], "size": 9 + _style(number)}
+
+
+def _style(number: int) -> int:
+    """The style of a line that may lie on another's: that of the next run is another."""
+    return (number + number // len(RUNS)) % len(DASHES)
 
 
 def bar(number: int) -> dict[str, Any]:

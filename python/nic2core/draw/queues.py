@@ -59,7 +59,9 @@ def by_core(results: Sequence[Record], of: str = "packets") -> go.Figure:
                     x=cores,
                     y=values,
                     mode="lines+markers",
-                    line=palette.line(place),
+                    # Even load is the same in all runs.
+                    line=palette.crossing(place),
+                    marker=palette.mark(place),
                     hovertemplate=f"<b>{result.label}</b>, core %{{x}}<br>%{{y:{number}}} {name}"
                     "<extra></extra>",
                 )
