@@ -210,6 +210,17 @@ def test_what_keeps_doubling_is_evenly_spaced() -> None:
     assert over(*range(1, 61)) is over(100, 101, 10_000) is None
 
 
+def test_an_axis_of_whole_numbers_has_no_ticks_between_them() -> None:
+    def ticks(*values: float) -> object:
+        table = pl.DataFrame({"key": values, "rate_mps": [1.0] * len(values)})
+        return plots.over(table, ["key"], "rate_mps").layout.xaxis.nticks
+
+    assert ticks(1, 2, 3, 4) == 4
+    assert ticks(2, 4, 11) == 10
+    assert ticks(10, 60, 64) == 11
+    assert ticks(1.0, 2.5, 4.0) is None
+
+
 def test_runs_measured_at_different_times_lie_over_one_another(ddio: Result) -> None:
     def begins(*starts: float) -> set[float]:
         runs = []

@@ -48,6 +48,9 @@ STEPS = 8
 """Ratio of the largest to the smallest value of a key from which values that keep doubling have an
 axis on which they are evenly spaced."""
 
+MOST_TICKS = 11
+"""Maximum number of ticks of an axis of whole numbers."""
+
 CROWDED = 0.02
 """Smallest distance of two values, relative to the span of all, at which their marks lie apart."""
 
@@ -126,16 +129,22 @@ def _places(places: Sequence[Any]) -> dict[str, Any]:
     Logarithmic if each is about as many times the one before, or if only then none lie on another.
     """
     values = sorted(set(places))
+    linear = _whole(values) if all(type(value) is int for value in values) else {}
     if values[0] <= 0 or values[-1] < STEPS * values[0]:
-        return {}
+        return linear
     ratios = [after / before for before, after in pairwise(values)]
     steps = [after - before for before, after in pairwise(values)]
     doubling = max(ratios) <= 2 * min(ratios) and max(steps) > 2 * min(steps)
     evenly = min(steps) / (values[-1] - values[0])
     apart = log(min(ratios)) / log(values[-1] / values[0])
     if not doubling and len(steps) > 1 and not evenly < CROWDED < apart:
-        return {}
+        return linear
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
+
+
+def _whole(values: Sequence[int]) -> dict[str, Any]:
+    """An axis with ticks at whole numbers alone, as it has no more of them than there are."""
+    return {"nticks": min(MOST_TICKS, values[-1] - values[0] + 1)}
 
 
 def _spread(line: pl.DataFrame, column: str) -> dict[str, Any] | None:
