@@ -28,6 +28,11 @@ def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Resul
         f"mean {words.time(s.mean_ns)}" for s in spreads
     ]
     assert {bar.name for bar in figure.data}.isdisjoint({"total", "transmit"})
+    shares = plots.latency_by_stage([ddio, sweeper], shares=True)
+    wholes = [r.total_latency.mean_ns for r in (ddio, sweeper) if r.total_latency is not None]
+    assert [name.text for name in shares.layout.annotations] == [
+        f"{r.label}: {words.time(ns)}" for r, ns in zip((ddio, sweeper), wholes, strict=True)
+    ]
 
 
 def test_packets_that_a_queue_did_not_get_are_on_top_of_those_it_received(

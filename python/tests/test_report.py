@@ -203,6 +203,19 @@ def test_what_cores_do_can_be_chosen(one: Opened) -> None:
     assert one.faults == []
 
 
+def test_an_overloaded_run_does_not_flatten_the_latency_of_others(ddio: Result) -> None:
+    def first(times: float) -> str:
+        value = ddio.to_json()
+        for stage in value["results"]["latency"]:
+            stage["distribution"]["mean_ns"] *= times
+        slow = replace(type(ddio).from_json(value), label="slow")
+        panel = report_html([ddio, slow]).split('id="panel-latency"')[1]
+        return panel.split('aria-pressed="true">')[1].split("<")[0]
+
+    assert first(2.0) == "time"
+    assert first(20.0) == "share"
+
+
 def test_the_unit_of_memory_traffic_can_be_changed(one: Opened) -> None:
     title = one.page.locator("#chart-memory .xtitle")
     expect(title).to_have_text("cache lines per completed request")

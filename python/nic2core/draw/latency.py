@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.Figure:
-    """Where the mean packet's time goes: one stacked bar per run, in µs or as shares of it."""
+    """Where the mean packet's time goes: one stacked bar per run, in µs or as shares of it.
+
+    Names of bars that show shares are followed by the whole.
+    """
     figure = go.Figure()
     known = dict.fromkeys(s.stage for r in results for s in r.data.latency)
     stages = [s for s in known if s not in {"total", "transmit", "sent"}]
@@ -40,7 +43,11 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     whole = "mean time to the end of the request"
     figure.update_layout(barmode="stack", barnorm="percent" if shares else "")
     figure.update_xaxes(title=f"share of the {whole}, %" if shares else f"{whole}, µs")
-    return style(figure, height=190 + bars_height(len(results)), bars=True)
+    style(figure, height=190 + bars_height(len(results)), bars=True)
+    means = {r.label: words.time(s.mean_ns) for r in results if (s := r.total_latency) is not None}
+    for name in figure.layout.annotations if shares else ():
+        name.text = f"{name.text}: {means[name.text]}"
+    return figure
 
 
 TOTAL = "total"

@@ -214,6 +214,10 @@ CURVE = 3
 """Number of values of a key from which they are drawn as a curve."""
 
 
+HAIR = 10
+"""Ratio of two mean latencies from which a bar of the shorter tells nothing beside the longer."""
+
+
 def _curves(results: Sequence[Record]) -> list[Panel]:
     """The main numbers over the first key that was varied in numbers."""
     if not rows.of_one_scenario(results):
@@ -274,10 +278,6 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
     reads = any(r.data.dram.read_latency.count for r in results)
     searched = any(r.peak is not None for r in results)
     sampled = any(c.values for r in results for c in r.data.series.columns)
-    latency = [
-        ("time", plots.latency_by_stage(results)),
-        ("share", plots.latency_by_stage(results, shares=True)),
-    ]
     memory = [
         ("per request", plots.memory_by_cause(results, "per_request")),
         ("GB/s", plots.memory_by_cause(results, "gbytes_per_s")),
@@ -291,7 +291,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "latency",
             "Latency by stage",
             "Where the mean packet's time goes. Hover for percentiles.",
-            latency if packets else [],
+            _latency(results),
         ),
         Panel(
             "memory",
@@ -341,6 +341,19 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         for panel in panels
     ]
     return [panel for panel in drawn if panel.views]
+
+
+def _latency(results: Sequence[Record]) -> list[tuple[str, Figure]]:
+    """The latency by stage; first as shares if beside the slowest run the fastest is a hair."""
+    spreads = [spread for r in results if (spread := r.total_latency) is not None]
+    means = [spread.mean_ns for spread in spreads if spread.count]
+    if not spreads:
+        return []
+    views = [
+        ("time", plots.latency_by_stage(results)),
+        ("share", plots.latency_by_stage(results, shares=True)),
+    ]
+    return views[::-1] if means and max(means) > HAIR * min(means) else views
 
 
 def _delays(results: Sequence[Record]) -> list[tuple[str, Figure]]:
