@@ -43,7 +43,12 @@ SERVER = {
     "p50 latency": "From a packet's arrival at the NIC to the end of its service on the core, "
     "without transmission; half of the packets take longer.",
     "p99 latency": "From a packet's arrival at the NIC to the end of its service on the core, "
-    "without transmission; one packet in a hundred takes longer.",
+    'without transmission (with it: "from port to port" among the stages); one packet in a hundred '
+    "takes longer.",
+    "core cycles": "Cycles in which cores work, waits for memory included, for each completed "
+    "packet. Where they have time to spare they poll small batches, so a full core takes fewer.",
+    "instructions": "Instructions that cores dispatch for each completed packet: those that the "
+    "scenario states, and its loads and stores.",
     "p99 objective": "The p99 latency that a peak had to keep.",
     "DMA": "What the benchmark of the device moves.",
     "transactions": "Reads or writes of that benchmark, each of its size.",
