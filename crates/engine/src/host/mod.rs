@@ -7,6 +7,7 @@
 
 mod admission;
 mod arrivals;
+mod backlog;
 mod balance;
 mod build;
 mod closed_loop;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::arrivals::WithoutRoom;
+use super::backlog::WithoutRoom;
 use super::credits::Credits;
 use super::timeline::Point;
 use super::{Event, Host};
