@@ -35,6 +35,7 @@ mod tests;
 mod timeline;
 mod translate;
 mod tx;
+mod waiting_for_link;
 mod writes;
 
 use std::collections::VecDeque;
