@@ -1,4 +1,4 @@
-//! The NIC's accesses to the cache hierarchy: DMA reads, and what DMA writes share.
+//! DMA reads: who serves them.
 
 use super::caches::{Caches, Served};
 use super::config::Inclusion;
@@ -22,16 +22,6 @@ impl Caches {
             }
             _ if in_llc => Served::Llc,
             _ => Served::Memory,
-        }
-    }
-
-    /// Removes every copy of a line; dirty data is lost.
-    #[inline]
-    pub(crate) fn invalidate(&mut self, line: Line) {
-        let home = self.home(line);
-        self.invalidate_private(home);
-        if let Some(slot) = self.llc.find(home) {
-            self.llc.remove(slot);
         }
     }
 }

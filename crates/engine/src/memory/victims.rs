@@ -105,6 +105,16 @@ impl Caches {
         }
     }
 
+    /// Removes every copy of a line; dirty data is lost.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, line: Line) {
+        let home = self.home(line);
+        self.invalidate_private(home);
+        if let Some(slot) = self.llc.find(home) {
+            self.llc.remove(slot);
+        }
+    }
+
     /// Removes a line from every private cache; dirty data there is lost. Returns whether there was a
     /// copy. A transaction that is fetching the line is left in `overtaken`.
     #[inline(always)]
