@@ -116,10 +116,10 @@ impl Backend {
         read
     }
 
-    /// Sends a write to memory. A write that holds a `credit` and cannot enter a write queue at once is
-    /// followed by [`Due::Written`].
+    /// Sends a write to memory. Returns whether it has entered a write queue at once; if not, and if it
+    /// holds a `credit`, it is followed by [`Due::Written`].
     #[inline(never)]
-    pub(super) fn write(&mut self, now: Ps, line: Line, credit: bool) {
+    pub(super) fn write(&mut self, now: Ps, line: Line, credit: bool) -> bool {
         match &mut self.link {
             Some(link) if node_of(line) != 0 => {
                 let at = link.write(now);
@@ -127,6 +127,7 @@ impl Backend {
                 self.late_writes.enter(now, credit.into());
                 self.writes_on_link += 1;
                 self.trackers.take(now);
+                false
             }
             _ => {
                 let entered = self.ingress.write(now, line, credit, &mut self.due);
@@ -134,6 +135,7 @@ impl Backend {
                     self.late_writes.enter(now, credit.into());
                     self.trackers.take(now);
                 }
+                entered
             }
         }
     }
@@ -276,9 +278,10 @@ mod tests {
             self.sent.0 += 1;
         }
 
-        fn write(&mut self, now: Ps, line: Line, credit: bool) {
-            self.backend.write(now, line, credit);
+        /// Returns whether the write has entered a write queue at once.
+        fn write(&mut self, now: Ps, line: Line, credit: bool) -> bool {
             self.sent.1 += 1;
+            self.backend.write(now, line, credit)
         }
 
         fn run_until(&mut self, until: Ps) {
@@ -324,9 +327,8 @@ mod tests {
                 bench.run_until(now);
                 let line = line + if far { OTHER_NODE } else { 0 };
                 if write {
-                    let before = bench.backend.late_writes.inside();
-                    bench.write(now, line, credit);
-                    late += bench.backend.late_writes.inside() - before;
+                    let entered = bench.write(now, line, credit);
+                    late += u64::from(credit && !entered);
                 } else {
                     bench.read(now, line);
                     lines.push(line);

@@ -312,12 +312,14 @@ impl Memory {
             Written::Aside => counts.write_asides += 1,
         }
         self.make_stale();
-        let late = self.backend.late_writes.inside();
+        let mut at_once = true;
         while let Some(writeback) = self.caches.writebacks.pop() {
             self.count_traffic(writeback.line, writeback.cause);
-            self.backend.write(now, writeback.line, credit && writeback.cause.is_nic_write());
+            let credit = credit && writeback.cause.is_nic_write();
+            let entered = self.backend.write(now, writeback.line, credit);
+            at_once &= entered || !credit;
         }
-        self.backend.late_writes.inside() == late
+        at_once
     }
 
     /// When the data of a read by the I/O controller is there, or nothing if memory has to serve it.

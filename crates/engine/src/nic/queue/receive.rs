@@ -53,6 +53,8 @@ pub(crate) struct ReceiveQueue {
     gathered: u32,
     /// Packets whose completion is visible, in order.
     visible: VecDeque<u32>,
+    /// These, and packets of a burst that the core has taken but not begun.
+    waiting: u32,
     /// Packets of a backlog generator that the core has not begun, wherever they are.
     backlog: u32,
     pub(crate) counts: ReceiveCounts,
@@ -88,6 +90,7 @@ impl ReceiveQueue {
             uncompleted: VecDeque::new(),
             gathered: 0,
             visible: VecDeque::new(),
+            waiting: 0,
             backlog: 0,
             counts: ReceiveCounts::default(),
         };
@@ -264,6 +267,7 @@ impl ReceiveQueue {
     /// The core can see the completion of a packet.
     pub(crate) fn show(&mut self, now: Ps, packet: u32) {
         self.visible.push_back(packet);
+        self.waiting += 1;
         self.counts.waiting.enter(now, 1);
     }
 
@@ -282,12 +286,13 @@ impl ReceiveQueue {
     /// The core begins a packet.
     pub(crate) fn begin(&mut self, now: Ps) {
         self.backlog = self.backlog.saturating_sub(1);
+        self.waiting -= 1;
         self.counts.waiting.leave(now, 1);
     }
 
     /// Packets that wait for the core: visible ones, and those of a burst that it has taken but not begun.
     pub(crate) fn waiting(&self) -> u32 {
-        self.counts.waiting.inside() as u32
+        self.waiting
     }
 
     /// The backlog generator adds a packet.
