@@ -233,6 +233,7 @@ impl Host {
             meters: Meters::new(),
             scenario: Arc::new(scenario.clone()),
             max_skew: MAX_SKEW,
+            now: Ps::ZERO,
             memory,
             iommu,
             run_time_mapping,

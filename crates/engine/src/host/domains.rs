@@ -27,7 +27,7 @@ impl Host {
     /// descriptors, looked for transmit completions, or mapped buffers. A core that serves no
     /// packets always has work of its own.
     fn busy(&self, core: &HostCore) -> Ps {
-        let now = self.meters.now;
+        let now = self.now;
         match core.queue {
             None => self.span(),
             Some(_) if core.is_busy() => (core.busy + now).saturating_sub(core.since),
@@ -54,8 +54,7 @@ impl Host {
 
     /// What each queue and its core did.
     pub(super) fn queue_results(&self) -> Vec<QueueResults> {
-        let of =
-            |q: &QueuePair| q.results(self.meters.now, self.busy(&self.cores[q.core as usize]));
+        let of = |q: &QueuePair| q.results(self.now, self.busy(&self.cores[q.core as usize]));
         self.queues.iter().map(of).collect()
     }
 
@@ -76,7 +75,7 @@ impl Host {
     }
 
     fn pool(&self, name: &str, unit: &str, pool: &Credits) -> Domain {
-        let (now, used) = (self.meters.now, pool.used());
+        let (now, used) = (self.now, pool.used());
         let starved_ps = pool.starved(now).0;
         Domain { starved_ps, ..domain(name, unit, pool.all(), used.time(now), used.uses) }
     }
@@ -94,12 +93,12 @@ impl Host {
             let (bits, frames) = came.max((c.sent_bits, self.meters.transmitted));
             let busy = u128::from(bits) * PS_PER_S / u128::from(rate.0);
             domains.push(Domain {
-                holds_reads_ps: c.sending.time(self.meters.now),
+                holds_reads_ps: c.sending.time(self.now),
                 ..domain(WIRE, "frame", 1, busy as u64, frames)
             });
         }
         domains.push(self.pool("nic-sram", "B", &self.rx.sram));
-        let now = self.meters.now;
+        let now = self.now;
         let counts = || self.queues.iter().map(|q| &q.rx.counts);
         let sum = |of: fn(&ReceiveCounts, Ps) -> u64| counts().map(|c| of(c, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
@@ -121,7 +120,7 @@ impl Host {
     /// The send queues, if anything is sent: their descriptors, and the fetches of descriptors
     /// alone, one per queue at a time.
     fn transmit_domains(&self) -> Vec<Domain> {
-        let (now, queues) = (self.meters.now, self.queues.len() as u64);
+        let (now, queues) = (self.now, self.queues.len() as u64);
         let counts = || self.queues.iter().map(|q| &q.tx.counts);
         let mut domains = Vec::new();
         let (busy, sent) =
@@ -144,7 +143,7 @@ impl Host {
     }
 
     fn dma_domains(&self) -> Vec<Domain> {
-        let (machine, now, c) = (&self.scenario.machine, self.meters.now, &self.meters.domains);
+        let (machine, now, c) = (&self.scenario.machine, self.now, &self.meters.domains);
         let mut domains = Vec::new();
         match &self.interconnect {
             Interconnect::Pcie(link) => {
@@ -193,7 +192,7 @@ impl Host {
     /// unmapped at run time.
     fn invalidations(&self) -> Option<Domain> {
         let mapping = self.run_time_mapping.as_ref()?;
-        let (busy, uses) = (mapping.busy(self.meters.now).0, mapping.invalidations);
+        let (busy, uses) = (mapping.busy(self.now).0, mapping.invalidations);
         let all = domain("invalidations", "invalidation", 1, busy, uses);
         Some(Domain { holds_cores_ps: mapping.waited as u64, ..all })
     }
@@ -201,7 +200,7 @@ impl Host {
     /// The home trackers of the node that is told, and what waits for one: before this socket's LLC, or
     /// behind the link.
     fn home_trackers(&self) -> Domain {
-        let now = self.meters.now;
+        let now = self.now;
         let trackers = self.scenario.machine.llc.home_trackers.into();
         let all = |used: &Occupancy| {
             domain("home-trackers", "transaction", trackers, used.time(now), used.uses)
@@ -234,7 +233,7 @@ impl Host {
         let registers = cores * u64::from(self.scenario.machine.core.l1_miss_registers);
         let mut misses = domain("miss-registers", "register", registers, 0, 0);
         for core in self.working_cores() {
-            let used = core.core.miss_registers(self.meters.now);
+            let used = core.core.miss_registers(self.now);
             misses.busy_ps += used.busy.0;
             misses.uses += used.uses;
             // The mean over cores of the time in which all are busy.

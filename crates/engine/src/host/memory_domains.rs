@@ -13,7 +13,7 @@ impl Host {
     pub(super) fn memory_domains(&self) -> Vec<Domain> {
         let mut domains = Vec::from(self.node(self.told_node()));
         if let Some(link) = &self.memory.backend.link {
-            let (busy, messages) = link.busy(self.meters.now);
+            let (busy, messages) = link.busy(self.now);
             domains.push(domain("socket-link", "direction", 1, busy.0, messages));
         }
         domains
@@ -48,7 +48,7 @@ impl Host {
 
     /// Queues and channels of a node.
     fn node(&self, node: usize) -> [Domain; 3] {
-        let (now, ingress) = (self.meters.now, &self.memory.backend.ingress);
+        let (now, ingress) = (self.now, &self.memory.backend.ingress);
         let dram = &ingress.dram;
         let channels = node * dram.per_node()..(node + 1) * dram.per_node();
         let stats: Vec<_> = channels.clone().map(|c| dram.stats(c, now)).collect();

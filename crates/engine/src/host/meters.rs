@@ -50,7 +50,6 @@ impl Stage {
 /// What the host counts since measuring began.
 #[derive(Clone, Debug)]
 pub(super) struct Meters {
-    pub(super) now: Ps,
     pub(super) begin: Ps,
     pub(super) offered: u64,
     pub(super) offered_bytes: u64,
@@ -81,7 +80,6 @@ pub(super) struct Meters {
 impl Meters {
     pub(super) fn new() -> Meters {
         Meters {
-            now: Ps::ZERO,
             begin: Ps::ZERO,
             offered: 0,
             offered_bytes: 0,
@@ -147,14 +145,13 @@ impl Meters {
 impl Host {
     /// Starts the measured time in all counters.
     pub(super) fn reset_meters(&mut self) {
-        let now = self.meters.now;
+        let now = self.now;
         let in_path = self.meters.in_path;
         let completed_before = self.meters.completed_before + self.meters.completed;
         let mut domains = std::mem::take(&mut self.meters.domains);
         domains.reset(now);
         let fresh = Meters::new();
         self.meters = Meters {
-            now,
             begin: now,
             completed_before,
             in_path,

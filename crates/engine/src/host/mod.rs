@@ -220,6 +220,8 @@ impl HostCore {
 pub struct Host {
     scenario: Arc<Scenario>,
     max_skew: Ps,
+    /// Up to when it has run. While it runs, the time is that of the event being processed.
+    now: Ps,
     events: Events<Event>,
     memory: Memory,
     iommu: Option<Iommu<Event>>,
@@ -249,7 +251,7 @@ pub struct Host {
 impl Host {
     /// The current simulated time.
     pub fn now(&self) -> Ps {
-        self.meters.now
+        self.now
     }
 
     /// Runs until `until`.
@@ -261,7 +263,7 @@ impl Host {
             }
         }
         self.memory.backend.ingress.dram.catch_up(until);
-        self.meters.now = until;
+        self.now = until;
     }
 
     /// The mean arrival rate, rounded to whole packets per second and at least one; `None` for

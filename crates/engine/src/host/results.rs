@@ -26,18 +26,18 @@ use crate::wire::Source;
 impl Host {
     /// The time that has been measured.
     pub(super) fn span(&self) -> Ps {
-        self.meters.now - self.meters.begin
+        self.now - self.meters.begin
     }
 
     /// Mean number of line credits of DMA writes in use.
     pub(super) fn mean_credits(&self) -> f64 {
-        self.writes.lines.used().time(self.meters.now) as f64 / self.span_ps()
+        self.writes.lines.used().time(self.now) as f64 / self.span_ps()
     }
 
     /// Mean time for which a written line held its credit, or waited in a domain (Little's law), ns.
     fn of_a_written_line(&self, time: &Occupancy) -> Option<f64> {
         let lines = self.writes.lines.used().uses;
-        (lines > 0).then(|| time.time(self.meters.now) as f64 / 1e3 / lines as f64)
+        (lines > 0).then(|| time.time(self.now) as f64 / 1e3 / lines as f64)
     }
 
     /// The rate at which traffic with a time law would arrive if the link were no limit.
@@ -67,7 +67,7 @@ impl Host {
             seed: self.scenario.run.seed,
             measured_ns: span_ns,
             packets: self.packet_results(span_ns),
-            transport: self.closed_loop.as_ref().map(|c| c.results(self.meters.now, span_ns)),
+            transport: self.closed_loop.as_ref().map(|c| c.results(self.now, span_ns)),
             latency: Stage::ALL
                 .iter()
                 .zip(&self.meters.stages)
@@ -93,8 +93,8 @@ impl Host {
                 write_credits: self.scenario.machine.nic.write_credits,
                 write_credits_used: self.mean_credits(),
                 write_latency_ns: self.of_a_written_line(self.writes.lines.used()),
-                link_up_ps: self.interconnect.link().map(|link| link.busy(self.meters.now).0.0),
-                link_down_ps: self.interconnect.link().map(|link| link.busy(self.meters.now).1.0),
+                link_up_ps: self.interconnect.link().map(|link| link.busy(self.now).0.0),
+                link_down_ps: self.interconnect.link().map(|link| link.busy(self.now).1.0),
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
@@ -143,7 +143,7 @@ impl Host {
             gathering_ns: (self.rx.completions_per_write > 1 && self.rx.gathered.uses > 0).then(
                 || {
                     let gathered = &self.rx.gathered;
-                    gathered.time(m.now) as f64 / 1e3 / gathered.uses as f64
+                    gathered.time(self.now) as f64 / 1e3 / gathered.uses as f64
                 },
             ),
         }
@@ -241,12 +241,12 @@ impl Host {
                 .filter(|m| m.invalidations > 0)
                 .map(|m| m.waited as f64 / 1e3 / m.invalidations as f64),
             mapping_ps: mapping.map(|m| m.taken.0),
-            walkers_busy: iommu.walkers.busy_time(self.meters.now) as f64 / 1e3 / span_ns,
+            walkers_busy: iommu.walkers.busy_time(self.now) as f64 / 1e3 / span_ns,
         }
     }
 
     fn dram_results(&self) -> DramResults {
-        let now = self.meters.now;
+        let now = self.now;
         let dram = &self.memory.backend.ingress.dram;
         let stats: Vec<_> = (0..dram.channels()).map(|c| dram.stats(c, now)).collect();
         let read_rows = stats.iter().map(|s| s.read_rows).fold(Rows::default(), Rows::and);
@@ -355,7 +355,7 @@ impl Host {
     /// Share of the time in which all miss registers of a core were busy, mean over `count` cores from `first` on.
     /// (If there are none, the first may lie beyond the machine.)
     fn miss_registers_full(&self, first: usize, count: usize) -> f64 {
-        let full = |c: &HostCore| c.core.miss_registers(self.meters.now).full.0 as f64;
+        let full = |c: &HostCore| c.core.miss_registers(self.now).full.0 as f64;
         let of_all = self.span_ps() * count.max(1) as f64;
         self.cores.iter().skip(first).take(count).map(full).sum::<f64>() / of_all
     }
