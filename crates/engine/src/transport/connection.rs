@@ -212,12 +212,12 @@ impl Connection {
         let waits = self.lost.iter().position(|&n| n == number);
         in_flight.map(|i| self.flight.remove(i));
         waits.map(|i| self.lost.remove(i));
-        self.measure(feedback.rtt);
+        let smoothed_rtt = self.measure(feedback.rtt);
         self.backoff = 0;
         let window_full = feedback.order < self.full_before;
         let duplicate = in_flight.or(waits).is_none();
         let next_order = self.next_order;
-        let feedback = Feedback { next_order, window_full, duplicate, ..*feedback };
+        let feedback = Feedback { smoothed_rtt, next_order, window_full, duplicate, ..*feedback };
         let before = self.window();
         self.control.on_ack(now, &feedback);
         self.cuts.acknowledged(before, self.window(), self.host_counts());
@@ -242,15 +242,17 @@ impl Connection {
         Acked { first: !duplicate, not_lost: waits.is_some(), lost }
     }
 
-    /// RFC 6298, section 2.
-    fn measure(&mut self, rtt: Ps) {
-        self.rtt = Some(match self.rtt {
+    /// RFC 6298, section 2. Returns the smoothed round trip.
+    fn measure(&mut self, rtt: Ps) -> Ps {
+        let (smooth, variation) = match self.rtt {
             None => (rtt, Ps(rtt.0 / 2)),
             Some((smooth, variation)) => {
                 let difference = smooth.0.abs_diff(rtt.0);
                 (Ps((7 * smooth.0 + rtt.0) / 8), Ps((3 * variation.0 + difference) / 4))
             }
-        });
+        };
+        self.rtt = Some((smooth, variation));
+        smooth
     }
 
     /// When the oldest packet in flight times out; `None` if nothing is in flight.
@@ -304,7 +306,9 @@ mod tests {
         let mut connection = connection(1.0);
         let round_trip = Ps::from_us(2000);
         assert!(round_trip > connection.recovery.min_timeout.ps());
-        (0..200).for_each(|_| connection.measure(round_trip));
+        (0..200).for_each(|_| {
+            connection.measure(round_trip);
+        });
         assert_eq!(sent(&mut connection, Ps::ZERO).len(), 1);
         assert!(connection.deadline() > Some(round_trip), "{:?}", connection.deadline());
     }

@@ -207,6 +207,7 @@ impl Network {
         let rtt = now - d.sent;
         let feedback = Feedback {
             rtt,
+            smoothed_rtt: Ps::ZERO,
             endpoint: d.endpoint,
             marked: d.marked,
             order: d.order,

@@ -34,6 +34,8 @@ pub(super) const MAX_DELAY: Duration = Duration(1_000_000_000_000);
 pub(crate) struct Feedback {
     /// From sending the packet to the arrival of its acknowledgement.
     pub(crate) rtt: Ps,
+    /// The smoothed round trip (RFC 6298), with this one.
+    pub(crate) smoothed_rtt: Ps,
     /// The part of `rtt` that the packet spent in the server, from its arrival at the NIC until its
     /// acknowledgement was handed over; the acknowledgement carries this value.
     pub(crate) endpoint: Ps,

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::window::{RoundTrip, Window};
+use super::window::{Window, pacing};
 use super::{Control, Feedback, Loss, MAX_CWND, MAX_DELAY, MIN_CWND, Path, check_windows};
 use crate::check::Check;
 use crate::time::Ps;
@@ -139,8 +139,8 @@ pub(crate) struct Swift {
     fabric: Window,
     endpoint: Window,
     /// The paper does not say which round-trip time it means; the smoothed one is what `csg-htsim`
-    /// uses.
-    rtt: RoundTrip,
+    /// uses. Zero before the first acknowledgement.
+    rtt: Ps,
     /// Timeouts since the last acknowledgement.
     timeouts: u32,
 }
@@ -190,25 +190,24 @@ impl Control for Swift {
             flow_range: c.flow_range.0,
         };
         let window = Window::new(c.initial_cwnd, c.min_cwnd, c.max_cwnd);
-        let rtt = RoundTrip::default();
-        Swift { parameters, fabric: window, endpoint: window, rtt, timeouts: 0 }
+        Swift { parameters, fabric: window, endpoint: window, rtt: Ps::ZERO, timeouts: 0 }
     }
 
     fn on_ack(&mut self, now: Ps, feedback: &Feedback) {
-        let Feedback { rtt, endpoint, duplicate, .. } = *feedback;
+        let Feedback { rtt, smoothed_rtt, endpoint, duplicate, .. } = *feedback;
         let acked = u64::from(!duplicate);
         self.timeouts = 0;
-        self.rtt.sample(rtt);
-        let (p, mean) = (&self.parameters, self.rtt.mean());
+        self.rtt = smoothed_rtt;
+        let p = &self.parameters;
         let (fabric, target) = (rtt.saturating_sub(endpoint), p.fabric_target(self.fabric.cwnd()));
-        on_ack(p, &mut self.fabric, now, mean, fabric, target, acked);
-        on_ack(p, &mut self.endpoint, now, mean, endpoint, p.endpoint_target, acked);
+        on_ack(p, &mut self.fabric, now, smoothed_rtt, fabric, target, acked);
+        on_ack(p, &mut self.endpoint, now, smoothed_rtt, endpoint, p.endpoint_target, acked);
     }
 
     fn on_fast_recovery(&mut self, now: Ps, _loss: Loss) {
         self.timeouts = 0;
         for window in [&mut self.fabric, &mut self.endpoint] {
-            on_loss(&self.parameters, window, now, self.rtt.mean());
+            on_loss(&self.parameters, window, now, self.rtt);
         }
     }
 
@@ -220,7 +219,7 @@ impl Control for Swift {
                 // The least that is allowed.
                 window.set(now, 0);
             } else {
-                on_loss(p, window, now, self.rtt.mean());
+                on_loss(p, window, now, self.rtt);
             }
         }
     }
@@ -231,7 +230,7 @@ impl Control for Swift {
 
     /// Lines 29 to 32.
     fn pacing(&self) -> Ps {
-        self.rtt.pacing(self.window())
+        pacing(self.window(), self.rtt)
     }
 
     fn host_counts(&self) -> Option<bool> {
@@ -357,11 +356,11 @@ mod tests {
                     Step::Ack { fabric_ns, endpoint_ns } => {
                         let rtt = Ps::from_ns(fabric_ns + endpoint_ns);
                         let endpoint_ps = Ps::from_ns(endpoint_ns);
-                        let smooth = match fabric.rtt {
+                        let smoothed_rtt = match fabric.rtt {
                             Ps::ZERO => rtt,
                             before => Ps((7 * before.0 + rtt.0) / 8),
                         };
-                        (fabric.rtt, endpoint.rtt) = (smooth, smooth);
+                        (fabric.rtt, endpoint.rtt) = (smoothed_rtt, smoothed_rtt);
                         let target = fabric.target(true);
                         // Where rounding decides which side of the target a delay is on, the two
                         // may differ for good; such a step proves nothing.
@@ -369,7 +368,12 @@ mod tests {
                         fabric.ack(now, fabric_ns as f64 / 1e3, target);
                         let target = endpoint.target(false);
                         endpoint.ack(now, endpoint_ns as f64 / 1e3, target);
-                        let delays = Feedback { rtt, endpoint: endpoint_ps, ..Feedback::default() };
+                        let delays = Feedback {
+                            rtt,
+                            smoothed_rtt,
+                            endpoint: endpoint_ps,
+                            ..Feedback::default()
+                        };
                         swift.on_ack(now, &delays);
                     }
                     Step::FastRecovery => {
@@ -404,7 +408,9 @@ mod tests {
             let mut swift =
                 Swift::new(&SwiftConfig { initial_cwnd: 4.0, ..SwiftConfig::default() }, &PATH);
             assert_eq!(swift.host_counts(), Some(false));
-            swift.on_ack(Ps::from_us(1000), &Feedback { rtt, endpoint, ..Feedback::default() });
+            let smoothed_rtt = rtt;
+            let delays = Feedback { rtt, smoothed_rtt, endpoint, ..Feedback::default() };
+            swift.on_ack(Ps::from_us(1000), &delays);
             assert_eq!(swift.host_counts(), Some(host));
         }
     }

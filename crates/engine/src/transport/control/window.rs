@@ -1,5 +1,4 @@
-//! What a control with windows of fractions of a packet has: the window itself, and the round trip by
-//! which it paces.
+//! What a control with windows of fractions of a packet has: the window itself, and its pacing.
 
 use crate::time::Ps;
 use crate::transport::fixed::{self, ONE};
@@ -52,28 +51,9 @@ impl Window {
     }
 }
 
-/// A smoothed round trip, with a weight of 1/8 per sample. With only the last sample, a window below
-/// one packet, which learns of the queue several round trips late, oscillates with it between empty
-/// and full.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RoundTrip(Ps);
-
-impl RoundTrip {
-    /// The mean so far; zero before the first sample.
-    pub(super) fn mean(self) -> Ps {
-        self.0
-    }
-
-    /// An acknowledgement after this time.
-    pub(super) fn sample(&mut self, rtt: Ps) {
-        self.0 = match self.0 {
-            Ps::ZERO => rtt,
-            mean => Ps((7 * mean.0 + rtt.0) / 8),
-        };
-    }
-
-    /// Time between packets of a window: a window of one packet or more is limited by itself.
-    pub(super) fn pacing(self, cwnd: u64) -> Ps {
-        if cwnd < ONE { Ps(fixed::div(self.0.0, cwnd)) } else { Ps::ZERO }
-    }
+/// Time between packets of a window: a window of one packet or more is limited by itself. `rtt` is the
+/// smoothed round trip. With only the last one, a window below one packet, which learns of the queue
+/// several round trips late, oscillates with it between empty and full.
+pub(super) fn pacing(cwnd: u64, rtt: Ps) -> Ps {
+    if cwnd < ONE { Ps(fixed::div(rtt.0, cwnd)) } else { Ps::ZERO }
 }
