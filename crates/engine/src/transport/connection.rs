@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::config::RecoveryConfig;
 use super::control::{AnyControl, ControlConfig, Feedback, Loss, Path};
 use super::cuts::Cuts;
+use super::datagram::Datagram;
 use super::fixed::ONE;
 use crate::time::{PS_PER_S, Ps};
 
@@ -205,19 +206,27 @@ impl Connection {
         Next::Send { number, order, again }
     }
 
-    /// A packet is acknowledged. `number` is the packet's, and `feedback.order` is the position of
-    /// the acknowledged transmission.
-    pub(super) fn on_ack(&mut self, now: Ps, number: u64, feedback: &Feedback) -> Acked {
+    /// The acknowledgement of a transmission of a packet arrives.
+    pub(super) fn on_ack(&mut self, now: Ps, acked: &Datagram) -> Acked {
+        let Datagram { number, order, .. } = *acked;
         let in_flight = self.flight.iter().position(|s| s.number == number);
         let waits = self.lost.iter().position(|&n| n == number);
         in_flight.map(|i| self.flight.remove(i));
         waits.map(|i| self.lost.remove(i));
-        let smoothed_rtt = self.measure(feedback.rtt);
+        let rtt = now - acked.sent;
+        let smoothed_rtt = self.measure(rtt);
         self.backoff = 0;
-        let window_full = feedback.order < self.full_before;
         let duplicate = in_flight.or(waits).is_none();
-        let next_order = self.next_order;
-        let feedback = Feedback { smoothed_rtt, next_order, window_full, duplicate, ..*feedback };
+        let feedback = Feedback {
+            rtt,
+            smoothed_rtt,
+            endpoint: acked.endpoint,
+            marked: acked.marked,
+            order,
+            next_order: self.next_order,
+            window_full: order < self.full_before,
+            duplicate,
+        };
         let before = self.window();
         self.control.on_ack(now, &feedback);
         self.cuts.acknowledged(before, self.window(), self.host_counts());
@@ -225,7 +234,7 @@ impl Connection {
         // the others.
         let mut lost = 0;
         let mut i = 0;
-        while let Some(sent) = self.flight.get_mut(i).filter(|s| s.order < feedback.order) {
+        while let Some(sent) = self.flight.get_mut(i).filter(|s| s.order < order) {
             sent.passed += 1;
             if sent.passed < self.recovery.reordering {
                 i += 1;
@@ -323,8 +332,7 @@ mod tests {
             panic!("it sends")
         };
         let now = Ps::from_us(30_000_000);
-        let feedback = Feedback { rtt: now, order, ..Feedback::default() };
-        connection.on_ack(now, number, &feedback);
+        connection.on_ack(now, &Datagram::new(0, number, order, Ps::ZERO));
         assert_eq!(connection.next(now), Next::WaitUntil(NEVER));
     }
 
@@ -337,9 +345,8 @@ mod tests {
     }
 
     fn ack(connection: &mut Connection, now: Ps, number: u64, order: u64) -> Acked {
-        let rtt = Ps::from_us(10);
-        let feedback = Feedback { rtt, order, ..Feedback::default() };
-        connection.on_ack(now, number, &feedback)
+        let at = now.saturating_sub(Ps::from_us(10));
+        connection.on_ack(now, &Datagram::new(0, number, order, at))
     }
 
     #[test]
@@ -427,9 +434,8 @@ mod tests {
         let us = |us: u64| Ps::from_us(us);
         assert_eq!((sent(&mut c, us(0)).len(), c.next(us(9))), (1, Next::WaitUntil(us(10))));
         assert_eq!(sent(&mut c, us(10)), [(1, false)]);
-        let acked = |c: &mut Connection, number, rtt| {
-            let feedback = Feedback { rtt: us(rtt), order: number, ..Feedback::default() };
-            c.on_ack(us(100), number, &feedback);
+        let acked = |c: &mut Connection, number, rtt: u64| {
+            c.on_ack(us(100), &Datagram::new(0, number, number, us(100 - rtt)));
             c.window() as f64 / ONE as f64
         };
         let (first, shorter) = (acked(&mut c, 0, 40), acked(&mut c, 1, 10));
@@ -461,8 +467,8 @@ mod tests {
         assert_eq!(c.next(Ps::from_us(1)), Next::Nothing);
         // A delay far above all targets: the window is halved, to an eighth of a packet.
         let now = Ps::from_us(500);
-        let feedback = Feedback { rtt: now, endpoint: Ps::from_us(250), ..Feedback::default() };
-        c.on_ack(now, 0, &feedback);
+        let endpoint = Ps::from_us(250);
+        c.on_ack(now, &Datagram { endpoint, ..Datagram::new(0, 0, 0, Ps::ZERO) });
         let window = c.window() as f64 / ONE as f64;
         let Next::WaitUntil(at) = c.next(now) else { panic!("it is paced") };
         let expected = 500e6 / window;

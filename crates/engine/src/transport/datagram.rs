@@ -46,3 +46,18 @@ pub(crate) struct Datagram {
     pub(super) endpoint: Ps,
     pub(super) asked: u64,
 }
+
+impl Datagram {
+    /// What a connection sends at `now`.
+    pub(super) fn new(connection: u32, number: u64, order: u64, now: Ps) -> Datagram {
+        Datagram {
+            connection,
+            number,
+            order,
+            sent: now,
+            marked: false,
+            endpoint: Ps::ZERO,
+            asked: 0,
+        }
+    }
+}

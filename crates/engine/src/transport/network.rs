@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
-use super::control::{Feedback, Path};
+use super::control::Path;
 use super::counts::{ConnectionCounts, Counts, GroupCounts};
 use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
@@ -205,23 +205,13 @@ impl Network {
     pub(crate) fn at_sender(&mut self, now: Ps, datagram: u32) {
         let d = self.datagrams.remove(datagram);
         let rtt = now - d.sent;
-        let feedback = Feedback {
-            rtt,
-            smoothed_rtt: Ps::ZERO,
-            endpoint: d.endpoint,
-            marked: d.marked,
-            order: d.order,
-            next_order: 0,
-            window_full: false,
-            duplicate: false,
-        };
         let connection = &mut self.connections[d.connection as usize];
         connection.ask(d.asked);
         let of = &mut self.by_connection[d.connection as usize];
         of.window_was(connection, now);
         of.acknowledged += 1;
         of.rtt_sum += rtt.0;
-        let acked = connection.on_ack(now, d.number, &feedback);
+        let acked = connection.on_ack(now, &d);
         self.first_acknowledged += u64::from(acked.first);
         self.counts.acknowledged(&acked, rtt, d.endpoint);
         self.send(now, d.connection);
@@ -280,15 +270,8 @@ impl Network {
                     self.counts.sent_again += u64::from(again);
                     of.sent += 1;
                     of.sent_again += u64::from(again);
-                    let datagram = self.datagrams.add(Datagram {
-                        connection,
-                        number,
-                        order,
-                        sent: now,
-                        marked: false,
-                        endpoint: Ps::ZERO,
-                        asked: 0,
-                    });
+                    let datagram = Datagram::new(connection, number, order, now);
+                    let datagram = self.datagrams.add(datagram);
                     let at = self.links[sender].send(now, wire_bits(self.frame)) + self.delay;
                     self.due.push((at, Step::Switch, datagram));
                 }

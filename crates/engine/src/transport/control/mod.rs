@@ -29,8 +29,9 @@ pub(super) const MAX_DELAY: Duration = Duration(1_000_000_000_000);
 
 /// What an acknowledgement tells the congestion control. Anything that the server adds, such as a
 /// signal of its host, is put into the [`Datagram`](super::datagram::Datagram) by `host/closed_loop.rs` and read in
-/// [`Network::at_sender`](super::Network::at_sender).
-#[derive(Clone, Copy, Debug, Default)]
+/// `Connection::on_ack`.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
 pub(crate) struct Feedback {
     /// From sending the packet to the arrival of its acknowledgement.
     pub(crate) rtt: Ps,

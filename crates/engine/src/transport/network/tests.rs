@@ -254,14 +254,14 @@ fn a_timer_that_was_put_off_fires_once_at_its_new_time() {
     let mut network =
         Network::new(&config(&ControlConfig::Dcqcn(dcqcn), 1, 1), BitRate(100_000_000_000), 1, 1);
     let us = |us| Ps::from_us(us);
-    let marked = Feedback { marked: true, ..Feedback::default() };
+    let marked = Datagram { marked: true, ..Datagram::new(0, 0, 0, us(0)) };
     let gbps = |network: &Network| network.connections[0].rate().unwrap().0 / 1_000_000_000;
     let timers = |network: &mut Network| {
         let due: Vec<_> = network.due.drain(..).filter(|due| due.1 == Step::Timer).collect();
         due.iter().map(|due| due.0).collect::<Vec<_>>()
     };
     for at in [us(0), us(10)] {
-        network.connections[0].on_ack(at, 0, &marked);
+        network.connections[0].on_ack(at, &marked);
         network.send(at, 0);
     }
     // The first notification's timer is set, and the second one puts it off.
