@@ -141,9 +141,9 @@ impl Connection {
         self.control.rate()
     }
 
-    /// [`super::control::Control::host_counts`].
-    pub(super) fn host_counts(&self) -> Option<bool> {
-        self.control.host_counts()
+    /// [`super::control::Control::limited_by_host`].
+    pub(super) fn limited_by_host(&self) -> Option<bool> {
+        self.control.limited_by_host()
     }
 
     /// [`super::control::Control::HEARS_MARKS`].
@@ -160,7 +160,7 @@ impl Connection {
     pub(super) fn on_timer(&mut self, now: Ps) {
         let before = self.window();
         self.control.on_timer(now);
-        self.cuts.acknowledged(before, self.window(), self.host_counts());
+        self.cuts.acknowledged(before, self.window(), self.limited_by_host());
         debug_assert!(self.timer().is_none_or(|at| at > now), "a control's timer moves on");
     }
 
@@ -229,7 +229,7 @@ impl Connection {
         };
         let before = self.window();
         self.control.on_ack(now, &feedback);
-        self.cuts.acknowledged(before, self.window(), self.host_counts());
+        self.cuts.acknowledged(before, self.window(), self.limited_by_host());
         // One at a time: declaring one packet lost does not change how many acknowledgements passed
         // the others.
         let mut lost = 0;

@@ -12,10 +12,10 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// An acknowledgement or the control's timer has come, which has changed the window; `host_counts` is
-    /// [`Control::host_counts`](super::control::Control::host_counts) after it.
-    pub(super) fn acknowledged(&mut self, before: u64, after: u64, host_counts: Option<bool>) {
-        let cut = if host_counts == Some(true) { &mut self.host } else { &mut self.path };
+    /// An acknowledgement or the control's timer has come, which has changed the window; `limited_by_host` is
+    /// [`Control::limited_by_host`](super::control::Control::limited_by_host) after it.
+    pub(super) fn acknowledged(&mut self, before: u64, after: u64, limited_by_host: Option<bool>) {
+        let cut = if limited_by_host == Some(true) { &mut self.host } else { &mut self.path };
         *cut += u128::from(before.saturating_sub(after));
     }
 

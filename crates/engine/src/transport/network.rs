@@ -328,7 +328,7 @@ impl Network {
                 timeouts: of.timeouts,
                 delivered: of.delivered,
                 mean_window: of.mean_window(self.counts_begin),
-                cut_by_host: connection.host_counts().map(|_| packets(connection.cuts.host)),
+                cut_by_host: connection.limited_by_host().map(|_| packets(connection.cuts.host)),
                 cut_by_path: packets(connection.cuts.path),
                 cut_by_losses: packets(connection.cuts.losses),
                 mean_rtt_ns: (of.acknowledged > 0)

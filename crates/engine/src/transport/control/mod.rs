@@ -127,9 +127,9 @@ pub(crate) trait Control: Sized {
         None
     }
 
-    /// Of a control that keeps a window for the server's delay and another for the rest: whether the
-    /// former is the one that counts. One that hears of nothing but the server's delay returns `Some(true)`.
-    fn host_counts(&self) -> Option<bool> {
+    /// Of a control that keeps a window for the server's delay and another for the rest: whether the former
+    /// is the one that limits it. One that hears of nothing but the server's delay returns `Some(true)`.
+    fn limited_by_host(&self) -> Option<bool> {
         None
     }
 }
@@ -235,9 +235,9 @@ macro_rules! controls {
                 }
             }
 
-            pub(crate) fn host_counts(&self) -> Option<bool> {
+            pub(crate) fn limited_by_host(&self) -> Option<bool> {
                 match self {
-                    $(AnyControl::$name(c) => c.host_counts(),)*
+                    $(AnyControl::$name(c) => c.limited_by_host(),)*
                 }
             }
 

@@ -233,7 +233,7 @@ impl Control for Swift {
         pacing(self.window(), self.rtt)
     }
 
-    fn host_counts(&self) -> Option<bool> {
+    fn limited_by_host(&self) -> Option<bool> {
         Some(self.endpoint.cwnd() < self.fabric.cwnd())
     }
 }
@@ -407,11 +407,11 @@ mod tests {
         for (rtt, endpoint, host) in [(long, long - short, true), (long, short, false)] {
             let mut swift =
                 Swift::new(&SwiftConfig { initial_cwnd: 4.0, ..SwiftConfig::default() }, &PATH);
-            assert_eq!(swift.host_counts(), Some(false));
+            assert_eq!(swift.limited_by_host(), Some(false));
             let smoothed_rtt = rtt;
             let delays = Feedback { rtt, smoothed_rtt, endpoint, ..Feedback::default() };
             swift.on_ack(Ps::from_us(1000), &delays);
-            assert_eq!(swift.host_counts(), Some(host));
+            assert_eq!(swift.limited_by_host(), Some(host));
         }
     }
 
