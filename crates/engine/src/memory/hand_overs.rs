@@ -47,8 +47,18 @@ impl HandOvers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::machine::Machine;
+    use crate::memory::config::Uncore;
     use crate::memory::line::LineKind;
     use crate::testing::{machine, memory};
+    use crate::units::Frequency;
+
+    /// The L2s count cycles of the cores' 2 GHz, LLC and network those of the uncore.
+    fn two_clocks() -> Machine {
+        let mut machine = machine();
+        machine.uncore = Some(Uncore { frequency: Frequency(1_600_000_000) });
+        machine
+    }
 
     #[test]
     fn hand_overs_of_a_line_follow_each_other_and_those_of_two_do_not() {
@@ -72,8 +82,7 @@ mod tests {
     /// When cores that all want a line at the same time get it, after core 0 has had the right to write
     /// it.
     fn served(exclusive: bool) -> Vec<Ps> {
-        let machine = machine();
-        let mut memory = memory(&machine);
+        let mut memory = memory(&two_clocks());
         memory.fill_at_once(0, 7, LineKind::App, true);
         let request = |core| memory.request(Ps(0), 7, LineKind::App, core, 0, exclusive);
         [1, 0, 1].map(request).into_iter().map(|at| at.expect("it is on the chip")).collect()
@@ -81,11 +90,11 @@ mod tests {
 
     #[test]
     fn a_line_that_cores_write_in_turn_passes_once_in_a_snoop() {
-        let machine = machine();
-        let cycles = |n: u32| machine.core.frequency.clock().at(u64::from(n));
-        let (noc, llc, l2) =
-            (machine.noc.latency_cycles, machine.llc.latency_cycles, machine.l2.latency_cycles);
-        let first = cycles(llc + noc + 2 * noc + l2);
+        let machine = two_clocks();
+        let cycles = |n: u32| machine.uncore_frequency().clock().at(u64::from(n));
+        let (noc, llc) = (machine.noc.latency_cycles, machine.llc.latency_cycles);
+        let l2 = machine.core.frequency.clock().at(machine.l2.latency_cycles.into());
+        let first = cycles(llc + noc) + cycles(2 * noc) + l2;
         let each = first - cycles(noc);
         assert_eq!(served(true), [first, first + each, first + each + each]);
         // The first reader takes away the right to write; after that, all find the line in the LLC.
