@@ -85,6 +85,7 @@ macro_rules! policies {
         impl Placer {
             pub(crate) fn new(config: &Placement) -> Placer {
                 match config.policy {
+                    // Without a table of keys this is `&()`, its type for a policy that has none.
                     $(Policy::$name => Placer::$name(Place::new(&($(config.$table.clone())?))),)*
                 }
             }
