@@ -1,5 +1,6 @@
 //! A small machine and runs on it, for the tests of several modules.
 
+use proptest::test_runner::Config as ProptestConfig;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -25,6 +26,18 @@ pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
         _ => vec![form["const"].clone()],
     });
     values.map(|v| serde_json::from_value(v).expect("a value that the schema lists")).collect()
+}
+
+/// This many cases of a property test; what fails is then made as small as half a minute allows. (By
+/// default it takes four steps a case and no more, after which an input of thousands of lines still has
+/// thousands.)
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        max_shrink_iters: 100_000,
+        max_shrink_time: 30_000,
+        ..ProptestConfig::default()
+    }
 }
 
 /// A placement by this policy, the rest of its keys as by default.

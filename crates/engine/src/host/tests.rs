@@ -8,7 +8,7 @@ use crate::core::op::{Dep, Op, Ops};
 use crate::memory::config::Inclusion;
 use crate::memory::line::LineKind;
 use crate::stats::results::Results;
-use crate::testing::{every, forwarder, lines, measure, pcie_json, results, run, xmem};
+use crate::testing::{cases, every, forwarder, lines, measure, pcie_json, results, run, xmem};
 use crate::time::Ps;
 
 /// A line that X-Mem on core 0, which goes through its 16384 lines in order, does not reach in 20 us.
@@ -152,7 +152,7 @@ fn a_clone_goes_on_as_the_original() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(cases(8))]
     /// Where a run is cut into slices makes no difference.
     #[test]
     fn cutting_a_run_changes_nothing(mut stops in prop::collection::vec(0u64..300_000_000, 1..20)) {

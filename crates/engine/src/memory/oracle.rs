@@ -20,7 +20,7 @@ use crate::config::machine::Machine;
 use crate::memory::config::{Inclusion, IoLines, Replacement};
 use crate::memory::placement::registry::Policy;
 use crate::memory::placement::{DmaWrite, Placer, Reader, Written};
-use crate::testing::{every, machine, placement};
+use crate::testing::{cases, every, machine, placement};
 
 const CORES: usize = 3;
 const LINES: Line = 300;
@@ -452,7 +452,7 @@ impl Trial {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
     #[test]
     fn a_reader_always_sees_the_newest_value(
         steps in steps(),

@@ -106,6 +106,7 @@ impl Lpm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::cases;
     use proptest::prelude::*;
 
     fn naive(rules: &[Rule], address: u32) -> Option<u32> {
@@ -125,7 +126,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(cases(64))]
         #[test]
         fn tables_agree_with_the_definition_of_longest_prefix(
             rules in prop::collection::vec(rule(), 0..60),

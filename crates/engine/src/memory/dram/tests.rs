@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::jedec::Judge;
 use super::trace::{Command, Kind};
 use super::*;
+use crate::testing::cases;
 
 /// Four ranks of two groups of four banks, DDR4-3200, no refresh.
 fn config() -> DramConfig {
@@ -528,7 +529,7 @@ fn judge(cfg: &DramConfig) -> Judge {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(cases(256))]
 
     /// No rule of the standard is broken, every request completes exactly once, and a second run
     /// gives the same.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::events::Events;
-use crate::testing::every;
+use crate::testing::{cases, every};
 use crate::transport::config::RivalsConfig;
 use crate::transport::control::ControlConfig;
 use crate::transport::control::dcqcn::DcqcnConfig;
@@ -68,7 +68,7 @@ fn run(config: &ClosedLoopConfig, service: Ps, room: u64, lossy: u64, end: Ps) -
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
     /// Whatever is lost, every packet sent is acknowledged, dropped or in flight, every packet
     /// of a read arrives in the end, and no connection stalls once losses have ended.
     #[test]
