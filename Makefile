@@ -35,7 +35,7 @@ build: $(STAMPS)/build  ## Create .venv and build the engine into it; afterwards
 
 # Removing the stamp makes the next `make build` do a full build.
 .PHONY: quick
-quick: $(STAMPS)/deps  ## Build the engine in half a minute after a change (not the first time), for runs that may take longer
+quick: $(STAMPS)/deps  ## Build the engine in half a minute to two minutes after a change (not the first time), for runs that may take longer
 	@rm -f $(STAMPS)/build
 	@flock Makefile scripts/build.sh quick
 
