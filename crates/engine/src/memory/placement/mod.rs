@@ -29,8 +29,10 @@ pub(crate) struct DmaWrite {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     pub(crate) core: u16,
-    /// Packets of its queue that it can see or has taken, and has not begun, when this write reaches memory. Packets
-    /// that are still being written do not count. It can differ between the lines of a packet.
+    /// Packets of its queue that it can see or has taken, and has not begun, when this write reaches
+    /// memory. Packets that are still being written do not count. It can differ between the lines of a
+    /// packet. No hardware knows this number: it learns from doorbells alone, and later, which packets have
+    /// been taken.
     pub(crate) waiting: u32,
 }
 
@@ -72,9 +74,11 @@ pub(crate) enum Written {
 /// Into a core's L2 it puts only data that the core cannot see yet, as that of packets before their completion: a core
 /// whose access waits for a miss register does not look up again whether the line has come unrequested.
 ///
-/// A policy may keep a state from write to write. It sees the caches with the states
-/// of their lines, `io_ways`, and what [`DmaWrite`] has. It does not see whether a core has read a line: with
-/// `llc.io_lines = "stay"` the line remains dirty and marked as written by I/O.
+/// A policy may keep a state from write to write. It sees the caches with the states of their lines,
+/// `io_ways`, and what [`DmaWrite`] has. It does not see whether a core has read a line: with
+/// `llc.io_lines = "stay"` the line remains dirty and marked as written by I/O. Nor is it told when a line
+/// that it has placed leaves the LLC, or an L2, as a victim. When it is called, it can look up whether the
+/// line is still there.
 pub(crate) trait Place {
     /// What only this policy reads, to decide about packets: a table of `placement`, or `()`.
     type Keys;
