@@ -102,6 +102,7 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
             for slice in &packet.slices {
                 let span = slice.end_ps - slice.begin_ps;
                 *sums.entry(&slice.stage).or_default() += span;
+                *sums.entry("sent").or_default() += span;
                 if slice.stage != "transmit" {
                     *sums.entry("total").or_default() += span;
                 }
