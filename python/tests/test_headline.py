@@ -55,6 +55,16 @@ def test_the_dma_benchmark_shows_its_rate_and_its_latency() -> None:
     assert not {"cores", "miss-registers", "AMAT"} & {*shown, *(s.stage for s in result.stages)}
 
 
+def test_full_cores_take_all_their_cycles_for_what_they_complete() -> None:
+    full = api.run("explain-cpu", {"run.warmup": "200 us", "run.duration": "400 us"})
+    numbers = {n.name: n.raw for n in headline(full)}
+    # By hand: four cores of 2 GHz, which dispatch 12,000 instructions and some for each packet.
+    assert (full.scenario["tenants"][0]["cores"]["count"], len(full.data.queues)) == (4, 4)
+    assert full.scenario["machine"]["core"]["frequency"] == "2 GHz"
+    assert numbers["core cycles"] == pytest.approx(4 * 2000 / full.mpps, rel=0.01)
+    assert numbers["instructions"] == pytest.approx(12_130, rel=0.02)
+
+
 def test_memory_traffic_is_told_by_tenant() -> None:
     result = api.run("explain-memory", SHORT)
     names = [t.name for t in result.data.tenants]

@@ -6,6 +6,8 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use crate::units::Frequency;
+
 /// A value that cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {given}; expected {allowed}")]
@@ -88,6 +90,14 @@ impl Check {
     /// Refuses zero.
     pub(crate) fn at_least_one(&mut self, key: &str, given: u32) {
         self.that(given > 0, key, given, "at least 1");
+    }
+
+    /// Refuses a clock of the processor that is not of 100 MHz to 10 GHz in whole megahertz, which keep
+    /// cycle counts exact in 64-bit arithmetic for hours of simulated time.
+    pub(crate) fn clock(&mut self, key: &str, given: Frequency) {
+        const MHZ: u64 = 1_000_000;
+        let holds = (100 * MHZ..=10_000 * MHZ).contains(&given.0) && given.0.is_multiple_of(MHZ);
+        self.that(holds, key, given, "100 MHz to 10 GHz in whole MHz");
     }
 
     /// Refuses `given` unless it is one of `allowed`.

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from nic2core.results.models import Distribution
     from nic2core.run_record import Record
-    from nic2core.sensitivities import Sensitivity
 
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what individual packets wait for, run "
@@ -58,11 +57,6 @@ LLC_TEXT = (
 QUEUES_TEXT = (
     "What each core's queue gets of the packets, for what share of the time the core does not wait "
     "for the next one, and how many descriptors of its rings are in use."
-)
-
-EFFECTS_TEXT = (
-    "Each value made lower and higher by itself, the largest effect at the top. The band in the "
-    "middle is what chance does. Hover for the values."
 )
 
 TEMPLATES = Environment(
@@ -104,7 +98,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     found = compared(results)
     keys, more_keys = first(found.keys)
     warnings = all_doubts(results)
-    return _page(
+    return page_html(
         "report.html.j2",
         _head(results),
         results,
@@ -139,26 +133,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     )
 
 
-def write_sensitivity(found: Sensitivity, path: Path) -> Path:
-    """Write what a scenario's values move to `path`."""
-    write_whole(path, sensitivity_html(found))
-    return path
-
-
-def sensitivity_html(found: Sensitivity) -> str:
-    """The page as text; see `write_sensitivity`."""
-    return _page(
-        "sensitivity.html.j2",
-        f"{found.base.label}: what {found.what} depends on",
-        found.runs.results,
-        {"effects": [found.plot()]} if found.drawn else {},
-        found=found,
-        text=EFFECTS_TEXT,
-        warnings=all_doubts([found.base]),
-    )
-
-
-def _page(
+def page_html(
     template: str,
     head: str,
     results: Sequence[Record],

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
-use crate::core::config::{Core, check_clock};
+use crate::core::config::Core;
 use crate::iommu::config::IommuConfig;
 use crate::memory::config::{Hierarchy, L1d, L2, Llc, Noc, Numa, Uncore};
 use crate::memory::dram::DramConfig;
@@ -80,7 +80,7 @@ impl Machine {
     pub(crate) fn check(&self, check: &mut Check) {
         check.below("core", |check| self.core.check(check));
         if let Some(uncore) = &self.uncore {
-            check.below("uncore", |check| check_clock(check, uncore.frequency));
+            check.below("uncore", |check| uncore.check(check));
         }
         self.hierarchy().check(check);
         check.below("dram", |check| {

@@ -327,8 +327,11 @@ mod tests {
                 bench.run_until(now);
                 let line = line + if far { OTHER_NODE } else { 0 };
                 if write {
+                    let before = bench.backend.late_writes.inside();
                     let entered = bench.write(now, line, credit);
-                    late += u64::from(credit && !entered);
+                    let is_late = u64::from(credit && !entered);
+                    prop_assert_eq!(bench.backend.late_writes.inside() - before, is_late);
+                    late += is_late;
                 } else {
                     bench.read(now, line);
                     lines.push(line);

@@ -298,6 +298,13 @@ fn slices_that_fit(sets: u64, given: u32) -> Option<u64> {
     (2..=sets.min(2 * given)).filter(|&n| sets.is_multiple_of(n)).min_by_key(|n| n.abs_diff(given))
 }
 
+impl Uncore {
+    /// Reports values that cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        check.clock("frequency", self.frequency);
+    }
+}
+
 impl Numa {
     fn check(&self, check: &mut Check) {
         check.within("links", self.links, 1..=8);
