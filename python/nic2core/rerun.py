@@ -9,6 +9,7 @@ from nic2core import sources
 from nic2core._core import ModelError, UserError
 from nic2core.describe.doubts.too_short import filling, sending_queue_fills
 from nic2core.engine import said_without_place
+from nic2core.explain.help import Helps
 from nic2core.sweeps import Refusal, run_all
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ NAME = "run_changes"
 """What errors call it; the command names its option in this place."""
 
 
-def run_changes(result: Result, jobs: int = 1) -> list[Help]:
+def run_changes(result: Result, jobs: int = 1) -> Helps:
     """Run every change, `jobs` at a time; one that the engine refuses records why.
 
     For a peak, the peak with each change is searched. Ctrl-C stops it: changes that were not run
@@ -49,7 +50,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
         skip_refused=True,
     )
     runs = {r.label: r for r in done}
-    return [_checked(h, base, runs.get(_name(h)), refused | done.refused) for h in predicted]
+    return Helps(_checked(h, base, runs.get(_name(h)), refused | done.refused) for h in predicted)
 
 
 def _name(help_: Help) -> str:

@@ -108,6 +108,15 @@ OF_PACKETS = {name for name in CAUSES if {"rx", "tx", "descriptor", "mbuf"} & {*
 """The causes that concern lines on a packet's way: data, descriptors and mbufs."""
 
 
+TAKES = {
+    "SETTING": "setting",
+    "NO_IOMMU": "no IOMMU",
+    "HARDWARE": "hardware",
+    "IDEAL": "ideal",
+}
+"""Display names of what changes take."""
+
+
 WHOLE: dict[str, Any] = {
     "tbl_rows": -1,
     "tbl_cols": -1,

@@ -12,7 +12,8 @@ from rich.text import Text
 from nic2core import words
 from nic2core.command.terminal import bar
 from nic2core.describe.hints import at_ease, hints
-from nic2core.describe.limits import HELD, Row, limits_of
+from nic2core.describe.legend import legend
+from nic2core.describe.limits import Row, limits_of
 from nic2core.describe.verdict import verdict
 from nic2core.explain.use import one, work
 
@@ -55,28 +56,8 @@ def show(result: Result, helps: Sequence[Help], saved_in: str = "DIR") -> None:
             style="dim",
             markup=False,
         )
-    _legend(console, result, changes=bool(listed))
-
-
-def _legend(console: Console, result: Result, *, changes: bool) -> None:
-    """How the columns are to be read."""
-    rate, what = work(result.data)
-    console.print(
-        f"The run achieves {words.three(rate)} M {what}/s. A domain (a stage of the path) allows "
-        f"credits / (uses x time held). {HELD} I/O credits count in whole writes and read "
-        "requests. For descriptors, `in use` is that of the fullest queue, and `allows` that of "
-        "the queue that runs short first, without those that gather for a completion. The domain "
-        "that allows least limits the run; if its credits wait for another domain for a tenth of "
-        "their time or more (for a link, if that is full), that one limits, and the first is "
-        "marked `waits`. Uses and times are those of this run: at a much higher load both may "
-        "differ, and with them what domains allow."
-        + (
-            " A change is predicted to help up to what the next domain allows in this run."
-            if changes
-            else ""
-        ),
-        style="dim",
-    )
+    for said in legend(result, limits_of(result)):
+        console.print(said, style="dim", markup=False)
 
 
 def _whole(result: Result, helps: Sequence[Help]) -> Table:
@@ -155,7 +136,7 @@ def _domain_cells(row: Row, *, wide: bool) -> list[Text | str]:
 def _change_heads(helps: Sequence[Help]) -> list[Head]:
     if not helps:
         return []
-    heads: list[Head] = [("change", "left"), ("helps by", "right")]
+    heads: list[Head] = [("change", "left"), ("takes", "left"), ("helps by", "right")]
     if any(h.measured is not None or h.refused is not None for h in helps):
         heads.append(("re-run", "right"))
     if any(h.drop_share is not None for h in helps):
@@ -166,7 +147,8 @@ def _change_heads(helps: Sequence[Help]) -> list[Head]:
 def _change_cells(help_: Help | None) -> list[str]:
     if help_ is None:
         return []
-    cells = [help_.change.what, words.gain(help_.predicted)]
+    change = help_.change
+    cells = [change.what, words.TAKES[change.takes.name], words.gain(help_.predicted)]
     if help_.refused is not None:
         cells.append("not possible")
     elif help_.measured is not None:
@@ -217,6 +199,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
             {
                 "domain": h.change.domain,
                 "change": h.change.what,
+                "takes": words.TAKES[h.change.takes.name],
                 "set": h.change.overrides,
                 "helps_by": finite(h.predicted),
                 "rerun": h.measured,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.stated import stated_instructions
+from nic2core.explain.changes import Takes
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, SHORT_BY_CHANCE, Limit
 from nic2core.explain.stages import LEAKS, leaking
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 FELT = 0.05
 """Gain of a change, or leaking share of what the NIC writes, from which it is worth a sentence."""
-
-NOT_TO_SET = ("io-ways",)
-"""Domains whose change no real server offers: ideal DDIO."""
 
 
 RIGHT, RIGHT_POINTS = 0.2, 0.05
@@ -111,10 +109,14 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
 
 
 def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
-    """The change that gives most: of those with equal gain the one that takes least, and which."""
-    found = [h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))]
-    most = max(found, key=lambda h: (_in_percent(h), -h.change.takes), default=None)
-    if most is None or _gain(most) < FELT:
+    """The change that gives most: of those with equal gain the one that takes least, and which.
+
+    If that takes other hardware, also the setting that gives most.
+    """
+    known = [h for h in helps if not isnan(_gain(h))]
+    found = [h for h in known if h.change.takes is not Takes.IDEAL]
+    most = _most(found)
+    if most is None:
         return
     equal = [_named(h) for h in found if h is not most and _in_percent(h) == _in_percent(most)]
     as_much = f" (as much as: {'; '.join(equal)})" if equal else ""
@@ -122,6 +124,18 @@ def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
         f"Best single change: {_named(most)}, {words.gain(_gain(most))}{as_much}: "
         f"{_with_changes(result, [most.change], saved)}."
     )
+    setting = _most([h for h in known if h.change.takes is Takes.SETTING])
+    if most.change.takes is Takes.HARDWARE and setting is not None:
+        yield (
+            f"Best change of a setting: {_named(setting)}, {words.gain(_gain(setting))}: "
+            f"{_with_changes(result, [setting.change], saved)}."
+        )
+
+
+def _most(helps: Sequence[Help]) -> Help | None:
+    """Of those worth a sentence the one with most gain, and of equal ones that takes least."""
+    most = max(helps, key=lambda h: (_in_percent(h), -h.change.takes), default=None)
+    return None if most is None or _gain(most) < FELT else most
 
 
 def _in_percent(help_: Help) -> int:
@@ -185,10 +199,14 @@ def _tied(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
     if any(h.change.domain in tied and (h.measured or 0.0) >= FELT for h in helps):
         return
     if len(tied) > 1:
-        offered = set(tied) - set(NOT_TO_SET)
-        changes = [h.change for h in helps if h.change.domain in offered]
+        # Of each domain the first that somebody can make.
+        offered: dict[str, Change] = {}
+        for change in (h.change for h in helps):
+            if change.domain in tied and change.takes is not Takes.IDEAL:
+                offered.setdefault(change.domain, change)
+        changes = list(offered.values())
         together = ""
-        if sorted(change.domain for change in changes) == sorted(tied):
+        if len(changes) == len(tied):
             which = "Both" if len(tied) == 2 else "All"
             together = f" {which} together: {_with_changes(result, changes, saved)}."
         yield (

@@ -15,17 +15,6 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 
-HELD = (
-    "“2 µs of 9 µs”: held for 9 µs, but 7 µs are waits for other domains and do not count. "
-    "“2 µs + 1 µs”: held for 2 µs, and a wait of 1 µs counts too (for PCIe before a credit is "
-    "taken, or for the NIC to read a reposted descriptor). “9 µs (core 3: 2 µs)”: the fullest ring "
-    "is that of 9 µs, but what descriptors allow is that of the ring that runs short first. The "
-    "memory bus allows what its channels' read queues do, and the IOMMU what its queue of writes "
-    "does, if these are fuller."
-)
-"""How to read the times for which credits are held."""
-
-
 @dataclass(frozen=True)
 class Row:
     """One domain."""
@@ -48,8 +37,8 @@ class Row:
     allows: str
     share: float | None
     """The run's rate / the rate that the domain allows; absent if there is no such rate."""
-    changes: list[tuple[str, str]]
-    """Each change to it, and how much that helps."""
+    changes: list[tuple[str, str, str]]
+    """Each change to it, what it takes, and how much it helps."""
 
 
 def limits_of(result: Record) -> list[Row]:
@@ -81,7 +70,7 @@ def limits_of(result: Record) -> list[Row]:
                 allows=words.allowed(result.model, use),
                 share=None if allowed is None else min(1.0, rate / allowed),
                 changes=[
-                    (h.change.what, words.gain(h.predicted))
+                    (h.change.what, words.TAKES[h.change.takes.name], words.gain(h.predicted))
                     for h in helps
                     if h.change.domain == use.name
                 ],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import IntEnum
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from nic2core.explain.pages import (
 )
 from nic2core.explain.use import DISPATCH, gathering, serves, uneven
 from nic2core.explain.what_if import (
+    faster_clock,
     leaks,
     longer_fetches,
     loose_mode,
@@ -34,7 +37,7 @@ from nic2core.explain.what_if import (
     without_iommu,
     without_misses,
 )
-from nic2core.scenario.quantity import times
+from nic2core.scenario.quantity import scaled, times
 from nic2core.scenario.toml_text import as_sets, given
 
 if TYPE_CHECKING:
@@ -44,8 +47,26 @@ if TYPE_CHECKING:
     from nic2core.results.models import Results
 
 
+FASTER = Decimal("1.25")
+"""How many times as fast a clock becomes."""
+
 STREAMED = 0.7
 """Share of requests that find their row open, from which they are streams of long runs in a row."""
+
+
+class Takes(IntEnum):
+    """What a change takes, the least first."""
+
+    SETTING = 0
+    NO_IOMMU = 1
+    """A setting, too, but one that gives up protection."""
+    HARDWARE = 2
+    IDEAL = 3
+    """No real server offers it: it is a bound of what others can give."""
+
+
+IDEAL_POLICY = "ideal-ddio"
+"""The placement that no real server offers."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +86,16 @@ class Change:
     """Why the model cannot predict how much it helps where it helps at all; empty if it can."""
 
     @property
-    def takes(self) -> int:
-        """What it takes: 0 only settings, 1 turning off the IOMMU, 2 different hardware."""
+    def takes(self) -> Takes:
+        """What it takes."""
+        if self.overrides.get("placement.policy") == IDEAL_POLICY:
+            return Takes.IDEAL
         if self.overrides.get("machine.iommu.mode") == "off":
-            return 1
+            return Takes.NO_IOMMU
         machine = (key for key in self.overrides if key.startswith("machine."))
-        return 2 if any(not key.startswith("machine.iommu.") for key in machine) else 0
+        if any(not key.startswith("machine.iommu.") for key in machine):
+            return Takes.HARDWARE
+        return Takes.SETTING
 
 
 def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
@@ -147,7 +172,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         yield Change(
             "io-ways",
             "no leak (ideal DDIO)",
-            {"placement.policy": "ideal-ddio"},
+            {"placement.policy": IDEAL_POLICY},
             no_leak(data, scenario),
         )
     trackers = 2 * machine["llc"]["home_trackers"]
@@ -164,6 +189,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     yield from _more_flows(data, scenario)
     yield from _more_registers(machine)
     yield from _more_cores(data, scenario)
+    yield from _faster_clocks(data, scenario)
     yield from _send_queues(data, scenario)
 
 
@@ -204,6 +230,18 @@ def _more_registers(machine: dict[str, Any]) -> Iterator[Change]:
         # The L2 keeps the same room for its prefetches behind them.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
     yield Change("miss-registers", f"{registers} per core", sets, more_registers(2))
+
+
+def _faster_clocks(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
+    """Cores that are a quarter faster, and an uncore, if it has a clock of its own."""
+    machine = scenario["machine"]
+    for clock, name in (("core", "cores"), ("uncore", "the uncore")):
+        if machine.get(clock) is None:
+            continue
+        frequency = scaled(machine[clock]["frequency"], FASTER)
+        sets = {f"machine.{clock}.frequency": frequency}
+        apply = faster_clock(data, scenario, clock, FASTER)
+        yield Change("cores", f"{name} at {frequency}", sets, apply)
 
 
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

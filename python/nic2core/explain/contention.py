@@ -18,13 +18,16 @@ SENDING = ("read-credits", "read-tags")
 """Pools for which the data of packets that are sent waits."""
 
 
-def waits_in_channels(model: Model, channels: float, lines: float = 1.0) -> float:
+def waits_in_channels(
+    model: Model, channels: float = 1.0, lines: float = 1.0, before: Model | None = None
+) -> float:
     """Relative time for which lines wait if there were `channels` times as many channels.
 
-    The work then causes `lines` times as many lines as it did.
+    The work then causes `lines` times as many lines as it did, and comes as fast as the model
+    allows, compared with that of `before`, if the two differ.
     """
     load_now, own = _load(model), model.memory.own_traffic
-    alone = _without_dram(model, 1.0)
+    alone = _without_dram(before or model, 1.0)
 
     def load(waits: float) -> float:
         faster = _without_dram(model, waits) / alone if isfinite(alone) else 1.0

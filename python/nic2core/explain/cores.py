@@ -60,12 +60,9 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     the waits for other requests.
     """
     time = data.core_time
-    rate, _ = work(data)
-    per_work = 1e3 / (rate * data.measured_ns * 1e3)
+    per_work = _per_work(data)
     busy = time.busy_ps * per_work
-    # Mapping and unmapping is the cores' own work, as dispatching is.
-    mapping_ps = (data.iommu.mapping_ps or 0) if data.iommu is not None else 0
-    stalled = busy - min(busy, (time.dispatch_ps + mapping_ps) * per_work)
+    stalled = busy - instructions_ns(data)
     invalidations = min(stalled, waits.invalidations_ns * 1e3 * per_work)
     stalled -= invalidations
     # Stalls are divided by the part of each latency that a core does not hide: transit is hidden
@@ -86,6 +83,28 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
         # The busiest core saturates first: the others count relative to it.
         there_are = time.busy_ps / time.busiest_ps
     return Pool(there_are, 1.0, {"cores": busy - sum(spent.values()), **spent})
+
+
+def _per_work(data: Results) -> float:
+    """Nanoseconds of a piece of work for each picosecond of the measured time."""
+    rate, _ = work(data)
+    return 1 / (rate * data.measured_ns)
+
+
+def instructions_ns(data: Results) -> float:
+    """Time for which cores dispatch instructions, for a piece of work.
+
+    Mapping and unmapping is the cores' own work, as dispatching is.
+    """
+    time = data.core_time
+    mapping_ps = (data.iommu.mapping_ps or 0) if data.iommu is not None else 0
+    return min(time.busy_ps, time.dispatch_ps + mapping_ps) * _per_work(data)
+
+
+def whole_ns(data: Results, waits: Waits) -> float:
+    """The latencies of all requests together, hidden or not."""
+    time, each_ns = data.core_time, waits.llc_ns + waits.tracker_ns
+    return time.llc_hits * each_ns + time.llc_misses * (each_ns + waits.read_ns)
 
 
 def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: Waits) -> Pool:

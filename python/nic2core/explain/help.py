@@ -55,21 +55,54 @@ class Helps(list[Help]):
     """The changes to each domain, in path order, and how much each helps."""
 
     @property
+    def by_domain(self) -> dict[str, Help]:
+        """The first change to each domain."""
+        found: dict[str, Help] = {}
+        for help_ in self:
+            found.setdefault(help_.change.domain, help_)
+        return found
+
+    @property
     def table(self) -> pl.DataFrame:
-        """One row per change; `helps_by` 0.25 means a quarter more, null means unknown."""
+        """One row per change; `helps_by` 0.25 means a quarter more, null means unknown.
+
+        `rerun` is the same as measured, null before the change is run.
+        """
         rows = [
-            (h.change.domain, h.change.what, None if isnan(h.predicted) else h.predicted)
+            (
+                h.change.domain,
+                h.change.what,
+                words.TAKES[h.change.takes.name],
+                None if isnan(h.predicted) else h.predicted,
+                h.measured,
+            )
             for h in self
         ]
-        schema = {"domain": pl.String, "change": pl.String, "helps_by": pl.Float64}
+        schema = {
+            "domain": pl.String,
+            "change": pl.String,
+            "takes": pl.String,
+            "helps_by": pl.Float64,
+            "rerun": pl.Float64,
+        }
         return pl.DataFrame(rows, schema, orient="row")
 
     def _shown(self) -> pl.DataFrame:
         """The table as displayed."""
         rows = [
-            (words.stage(h.change.domain), h.change.what, words.gain(h.predicted)) for h in self
+            (
+                words.stage(h.change.domain),
+                h.change.what,
+                words.TAKES[h.change.takes.name],
+                words.gain(h.predicted),
+                words.NOTHING if h.measured is None else words.gain(h.measured),
+            )
+            for h in self
         ]
-        return pl.DataFrame(rows, ["domain", "change", "helps by"], orient="row")
+        shown = pl.DataFrame(
+            rows, ["domain", "change", "takes", "helps by", "re-run"], orient="row"
+        )
+        return shown if any(h.measured is not None for h in self) else shown.drop("re-run")
 
     def __repr__(self) -> str:
         """The table, at a Python prompt."""

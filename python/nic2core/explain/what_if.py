@@ -13,15 +13,18 @@ from nic2core.explain.contention import (
     waits_in_channels,
     waits_with_more,
 )
+from nic2core.explain.cores import instructions_ns, waits, whole_ns
 from nic2core.explain.dma import in_memory_ns, read_wait_ns
 from nic2core.explain.nodes import told
 from nic2core.explain.queueing import at_twice_the_rate, before_one_has_had
 from nic2core.explain.queues import OF_QUEUES, by_queue
 from nic2core.explain.queues import more as more_of_queues
 from nic2core.explain.use import read_back, serves, work
+from nic2core.scenario.quantity import scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from decimal import Decimal
 
     from nic2core.explain.model import Model
     from nic2core.results.models import CauseTraffic, Results
@@ -151,6 +154,42 @@ def with_cores(
             )
             model = model.with_others("rx-fetches", after / before)
         return crowd_memory(model, factor, model.memory.own_misses)
+
+    return apply
+
+
+def faster_clock(
+    data: Results, scenario: dict[str, Any], clock: str, factor: Decimal
+) -> Callable[[Model], Model]:
+    """A clock, `core` or `uncore`, that is `factor` times as fast.
+
+    Instructions and the L2 take cycles of the cores; the LLC and the way there take cycles of the
+    uncore, or of the cores if it has no clock of its own. Stalls change as much as the latencies of
+    the requests, and what then waits in memory by the load that comes.
+    """
+    machine = scenario["machine"]
+    of = {**machine[clock], "frequency": scaled(machine[clock]["frequency"], factor)}
+    before = waits(data, scenario, data.by_domain)
+    after = waits(data, {**scenario, "machine": {**machine, clock: of}}, data.by_domain)
+    latencies_ns = whole_ns(data, before)
+    stalls = whole_ns(data, after) / latencies_ns if latencies_ns > 0 else 1.0
+    speed = float(factor) if clock == "core" else 1.0
+
+    def apply(run: Model) -> Model:
+        if "cores" not in run.pools:
+            return run
+        model, spent = run, run.pools["cores"].spent_ns
+        own_ns = instructions_ns(data)
+        changed = {name: ns * stalls for name, ns in spent.items()}
+        changed["cores"] = own_ns / speed + max(0.0, spent["cores"] - own_ns) * stalls
+        model = model.with_pool("cores", replace(model.pools["cores"], spent_ns=changed))
+        if "miss-registers" in model.pools:
+            held = model.pools["miss-registers"]
+            shorter_ns = before.llc_ns - after.llc_ns
+            transit_ns = max(0.0, held.spent_ns["miss-registers"] - shorter_ns)
+            held = replace(held, spent_ns={**held.spent_ns, "miss-registers": transit_ns})
+            model = model.with_pool("miss-registers", held)
+        return _waits(model, waits_in_channels(model, before=run))
 
     return apply
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -22,7 +23,8 @@ from nic2core.describe.glossary import SPANS, meaning
 from nic2core.describe.headline import LIMITED_BY, headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
-from nic2core.describe.limits import HELD, limits_of
+from nic2core.describe.legend import what_counts
+from nic2core.describe.limits import limits_of
 from nic2core.describe.rates import DIFFERENCE_FELT, SAME_RATE
 from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import limit, verdict
@@ -98,6 +100,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     found = compared(results)
     keys, more_keys = first(found.keys)
     warnings = all_doubts(results)
+    limits = [limits_of(r) for r in results]
     return page_html(
         "report.html.j2",
         _head(results),
@@ -114,9 +117,9 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         meaning=meaning,
         spans=SPANS,
         palette=palette,
-        limits=[limits_of(r) for r in results],
+        limits=limits,
         by_limit=_by_limit(results),
-        held=HELD,
+        what_counts=what_counts(results, list(chain.from_iterable(limits))),
         hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
         unchanged=UNCHANGED,
         parts=parts(results[0]),

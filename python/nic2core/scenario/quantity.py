@@ -58,6 +58,8 @@ def scaled(value: str, factor: Decimal) -> str:
         whole = next(name for name in (unit, "KiB", "B") if size % STEPS[name] == 0)
         return f"{size // STEPS[whole]} {whole}"
     most = 100 * STEPS[unit] if unit == "%" else inf
+    # Clocks of 1000 MHz and more are known by their gigahertz.
+    unit = "GHz" if unit == "MHz" and steps >= STEPS["GHz"] else unit
     found = (Decimal(min(round(steps), most)) / STEPS[unit]).normalize()
     return f"{found:f} {unit}"
 

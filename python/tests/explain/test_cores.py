@@ -27,7 +27,7 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
     result = api.run("explain-cpu", one | link | times | traffic)
     assert (result.model.cause, result.limited) == ("cores", True)
     assert result.model.use("cores").load == pytest.approx(1.0, abs=0.01)
-    said = {h.change.domain: h for h in run_changes(result, jobs=2)}["cores"]
+    said = run_changes(result, jobs=2).by_domain["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
     assert said.predicted > 0.3
 
@@ -68,7 +68,7 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     assert (drawn["dispatch"].badge, drawn["cores"].badge) == ("LIMITS", "")
     assert drawn["dispatch"].x + drawn["dispatch"].w < drawn["cores"].x
     # Another core gives the flows other places, and which is then the fullest nobody knows.
-    changes = {h.change.domain: h for h in result.helps}
+    changes = result.helps.by_domain
     assert isnan(changes["cores"].predicted)
     assert "which share one is chance" in changes["cores"].unknown
     # Dealt evenly the same cores do more, as many times as the fullest has more than the mean.

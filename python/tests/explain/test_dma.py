@@ -18,7 +18,7 @@ def test_the_fixed_time_of_a_read_is_no_wait(overhead: str) -> None:
     spent = result.model.pools["read-tags"].spent_ns
     assert spent["pcie"] < 30
     assert spent["dram"] < 15
-    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    helps = run_changes(result, jobs=2).by_domain
     assert helps["read-tags"].predicted > 0.5
     for name in ("read-tags", "pcie", "dram"):
         assert helps[name].predicted == pytest.approx(helps[name].measured, abs=0.02), name

@@ -174,8 +174,9 @@ def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
     short = {"run.warmup": "20 us", "run.duration": "20 us"}
     entries = {"machine.nic.rss.indirection_entries": 4}
     # What a scenario's check refuses is not offered.
-    assert "cores" not in {h.change.domain for h in api.run("explain-cpu", short | entries).helps}
+    assert "5 cores" not in {h.change.what for h in api.run("explain-cpu", short | entries).helps}
     result = api.run("explain-cpu", short)
+    assert "5 cores" in {h.change.what for h in result.helps}
     run = engine.run
 
     def build(text: str, *others: Any) -> Results:
@@ -185,7 +186,7 @@ def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
         return run(text, *others)
 
     monkeypatch.setattr(engine, "run", build)
-    helps = {h.change.domain: h for h in run_changes(result)}
+    helps = run_changes(result).by_domain
     refused = {name: h.refused for name, h in helps.items() if h.refused is not None}
     assert refused.keys() == {"cores"}
     assert refused["cores"].startswith("machine.nic.rss")
@@ -448,6 +449,13 @@ def test_the_keys_of_what_helps_most_are_told(ddio: Result) -> None:
     said = "\n".join(hints(ddio, helps))
     change = "--set 'machine.nic.sram=2 MiB'"
     assert f"NIC input SRAM, 2 MiB of SRAM, +20 %: `nic2core run DIR {change}`." in said
+    # What takes other hardware is not for everyone.
+    assert "Best change of a setting" not in said
+    setting = next(n for n, h in enumerate(helps) if h.change.domain == "descriptors")
+    helps[setting] = replace(helps[setting], predicted=0.1)
+    too = "\n".join(hints(ddio, helps))
+    assert f"{change}`.\nBest change of a setting: receive descriptors, twice the" in too
+    helps[setting] = replace(helps[setting], predicted=0.0)
     found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=ddio.data)
     said = "\n".join(hints(replace(ddio, peak=found), helps, "out/a"))
     assert f": `nic2core peak out/a {change}`." in said

@@ -27,7 +27,7 @@ def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
     assert not result.limited
     assert "offered load" in limit(result)
     # Another thread has a connection of its own.
-    said = {h.change.domain: h for h in run_changes(result, jobs=2)}["cores"]
+    said = run_changes(result, jobs=2).by_domain["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
 
 

@@ -24,7 +24,7 @@ def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> 
     assert (model.cause, model.tightest, result.limited) == ("nic-port", "nic-port", True)
     # 3.2 GHz / 17 lines with the completion's, of which some packets share one.
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
-    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    helps = run_changes(result, jobs=2).by_domain
     best = helps["nic-port"]
     # D18 in DEVIATIONS.md: too little, but by far the most of all changes.
     assert 0.2 < best.predicted < (best.measured or 0.0) - 0.1
@@ -61,7 +61,7 @@ def test_a_link_that_is_full_of_answers_is_named() -> None:
     assert (result.model.cause, result.limited) == ("wire", True)
     assert result.model.rate == pytest.approx(50e3 / (8 * 1048), rel=0.01)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
-    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    helps = run_changes(result, jobs=2).by_domain
     for name, said in helps.items():
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
     assert max(helps, key=lambda name: helps[name].predicted) == "wire"
@@ -158,6 +158,6 @@ def test_a_faster_link_shortens_reads_of_transmit_descriptors() -> None:
     turn = result.model.pools["tx-fetches"].spent_ns
     # 32 descriptors of 64 B, and what stands before them; packets come meanwhile.
     assert turn["pcie"] > 8 * 32 * 64 / 118.9
-    said = {h.change.domain: h for h in run_changes(result, jobs=2)}["pcie"]
+    said = run_changes(result, jobs=2).by_domain["pcie"]
     assert said.predicted == pytest.approx(said.measured, abs=0.05)
     assert said.predicted > 0.08

@@ -103,7 +103,7 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert (model.cause, model.tightest, result.limited) == ("home-trackers", "io-credits", True)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     assert model.use("home-trackers").load > 0.95
-    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    helps = run_changes(result, jobs=2).by_domain
     assert (helps["home-trackers"].measured or 0.0) > 0.2
     for name, said in helps.items():
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name

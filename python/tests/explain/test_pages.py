@@ -11,7 +11,7 @@ from nic2core import Result, api, words
 from nic2core.command import explanation
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
-from nic2core.explain.changes import possible_changes
+from nic2core.explain.changes import Takes, possible_changes
 from nic2core.explain.help import helps
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
     assert pages.predicted == pytest.approx(run.mpps / result.mpps - 1, rel=0.2)
     assert pages.predicted > 1
     row = next(row for row in limits_of(result) if row.domain == "iommu")
-    assert [what for what, _ in row.changes] == list(offered)
+    assert [(what, takes) for what, takes, _ in row.changes] == [
+        ("pages of 2 MiB", "setting"),
+        ("no misses (no IOMMU)", "no IOMMU"),
+    ]
     # Of changes that give the same the one that takes least is told.
     assert pages.predicted == offered["no misses (no IOMMU)"].predicted
     (most,) = (hint for hint in hints(result, result.helps) if hint.startswith("Best single"))
@@ -50,7 +53,9 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
     loose = next(h.change for h in strict.helps if h.change.domain == "invalidations")
     hardware = next(h.change for h in strict.helps if h.change.domain == "home-trackers")
     away = of_iommu(strict)["no misses (no IOMMU)"].change
-    assert (loose.takes, away.takes, hardware.takes) == (0, 1, 2)
+    assert loose.takes is Takes.SETTING
+    assert away.takes is Takes.NO_IOMMU
+    assert hardware.takes is Takes.HARDWARE
     # What is told can be set on the command line, where there is no null.
     assert away.overrides == {"machine.iommu.mode": "off"}
 
@@ -76,12 +81,12 @@ def test_what_would_fill_the_queue_of_writes_is_not_foretold() -> None:
     small = {"tenants.0.cores.count": 16, "machine.iommu.pages.payload": "4 KiB"}
     times = {"run.warmup": "6 ms", "run.duration": "2 ms"}
     result = api.run("host-congestion", small | times)
-    more = {h.change.domain: h for h in result.helps}["io-credits"]
+    more = result.helps.by_domain["io-credits"]
     assert isnan(more.predicted)
     assert more.unknown.startswith("the IOMMU's queue of writes would be full")
     # Where walkers are fuller than the queue, they tell how many writes they can serve.
     few = api.run("host-congestion", small | times | {"machine.iommu.walkers": 3})
-    more = {h.change.domain: h for h in few.helps}["io-credits"]
+    more = few.helps.by_domain["io-credits"]
     assert more.predicted == pytest.approx(1 / few.model.use("iommu").load - 1, abs=0.05)
 
 
@@ -93,7 +98,7 @@ def test_nothing_is_foretold_by_credits_that_are_held_for_longer_than_was_measur
     # for their core holds its descriptors for longer than most runs, but does not limit.)
     changes = possible_changes(result.data, result.scenario)
     found = helps(result.model, changes, held_ns / 3)
-    by_name = {h.change.domain: h for h in found}
+    by_name = found.by_domain
     more = by_name["io-credits"]
     assert isnan(more.predicted)
     assert more.unknown.startswith(

@@ -68,7 +68,7 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     assert full[0] == 0.0
     assert f"of core {queues[-1].core}'s queue" in verdict(result)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
-    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    helps = run_changes(result, jobs=2).by_domain
     # Another core gives each queue other flows.
     for name in helps.keys() - {"cores", "dispatch"}:
         said = helps[name]
@@ -101,7 +101,7 @@ def test_a_queue_whose_descriptors_are_read_too_slowly_is_named() -> None:
     assert (result.model.cause, result.limited) == ("rx-fetches", True)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
     assert "1 read / (0.500 per packet x" in verdict(result)
-    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    helps = run_changes(result, jobs=2).by_domain
     assert (helps["rx-fetches"].measured or 0.0) > 0.9
     assert (helps["cores"].measured or 0.0) > 0.4
     for name, said in helps.items():
