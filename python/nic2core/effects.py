@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -11,8 +11,28 @@ from nic2core._core import __version__
 from nic2core.words import count
 
 if TYPE_CHECKING:
-    from nic2core.result import Result
-    from nic2core.sweeps import Sweep
+    from collections.abc import Sequence
+
+    from nic2core.run_record import Record
+
+
+class Runs(Protocol):
+    """The runs that tell the effects."""
+
+    @property
+    def results(self) -> Sequence[Record]:
+        """Those that are finished, the base first."""
+        ...
+
+    @property
+    def planned(self) -> int:
+        """How many were asked for."""
+        ...
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped before all of them were finished."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -53,7 +73,7 @@ class Effect:
 class Effects:
     """How far each value moves throughput and drops, or the p99 of a run that carries its load."""
 
-    base: Result
+    base: Record
     by: float
     """By what share values were made lower and higher."""
     unit: str
@@ -70,8 +90,7 @@ class Effects:
     """Keys that this scenario does not use, and why; they were not changed."""
     refused: dict[str, str]
     """Keys whose value cannot be changed by that much, nor halved or doubled, and why."""
-    runs: Sweep
-    """All runs, the base first."""
+    runs: Runs
 
     def felt(self, effect: Effect) -> float:
         """The largest change of what effects are told by, 0 if all may be chance."""
@@ -169,7 +188,9 @@ class Effects:
         if not self.telling:
             found.append("Longer runs leave less to chance.")
         if self.runs.stopped:
-            found.append(f"Stopped: {len(self.runs)} of {self.runs.planned} runs are finished.")
+            found.append(
+                f"Stopped: {len(self.runs.results)} of {self.runs.planned} runs are finished."
+            )
         for said, keys in (
             (f"Do no more than that to {self.what}", self.silent),
             ("Change nothing at all", self.idle),
@@ -225,7 +246,7 @@ class Effects:
             "scenario": self.base.label,
             "sentence": self.sentence,
             "planned": self.runs.planned,
-            "finished": len(self.runs),
+            "finished": len(self.runs.results),
             "by": self.by,
             "unit": self.unit,
             "told_by": "p99" if self.of_p99 else "rate",

@@ -45,6 +45,9 @@ MACHINE = ("machine",)
 class Sensitivity(Effects):
     """The effects, to be drawn and kept."""
 
+    base: Result
+    runs: Sweep
+
     def save(self, directory: str | Path) -> Path:
         """Write every run to its own directory under `directory`, and the table."""
         directory = self.runs.save(directory)

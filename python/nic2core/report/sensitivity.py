@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nic2core.describe.doubts import all_doubts
+from nic2core.draw.tornado import tornado
 from nic2core.files import write_whole
 from nic2core.report.page import page_html
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nic2core.sensitivities import Sensitivity
+    from nic2core.effects import Effects
 
 EFFECTS_TEXT = (
     "Each value made lower and higher by itself, the largest effect at the top. The band in the "
@@ -19,13 +20,13 @@ EFFECTS_TEXT = (
 )
 
 
-def write_sensitivity(found: Sensitivity, path: Path) -> Path:
+def write_sensitivity(found: Effects, path: Path) -> Path:
     """Write what a scenario's values move to `path`."""
     page = page_html(
         "sensitivity.html.j2",
         f"{found.base.label}: what {found.what} depends on",
         found.runs.results,
-        {"effects": [found.plot()]} if found.drawn else {},
+        {"effects": [tornado(found)]} if found.drawn else {},
         found=found,
         text=EFFECTS_TEXT,
         warnings=all_doubts([found.base]),
