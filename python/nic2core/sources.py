@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, shipped
 from nic2core._core import Problem, UserError
+from nic2core.describe.peaks import rate_to_set
 from nic2core.listing import COMPARISON_FILE, listed_runs
 from nic2core.run_record import RESULT_FILE, Record
 from nic2core.scenario.capture import capture_file, is_capture
@@ -21,7 +22,7 @@ from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
 from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
 from nic2core.scenario.toml_text import as_sets, given, plain
-from nic2core.words import listed, rate_to_set
+from nic2core.words import listed
 
 if TYPE_CHECKING:
     from os import PathLike

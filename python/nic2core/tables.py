@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
-from nic2core import words
+from nic2core import names
 from nic2core.results.bases import PERCENTILES, column
 from nic2core.results.models import (
     ConnectionResults,
@@ -163,7 +163,7 @@ class Tables:
         """One row per stage of the path with its load, 0 to 1; `name` is as in reports."""
         return pl.DataFrame(
             [
-                {"stage": s.stage, "name": words.stage(s.stage), "load": s.load, "detail": s.detail}
+                {"stage": s.stage, "name": names.stage(s.stage), "load": s.load, "detail": s.detail}
                 for s in self.of_path
             ]
         )
@@ -240,7 +240,7 @@ class Tables:
     def senders(self) -> pl.DataFrame:
         """One row with what closed-loop senders did; no rows without them."""
         transport = self.data.transport
-        apart = {*words.DELAYS, "by_group", "connections"}
+        apart = {*names.DELAYS, "by_group", "connections"}
         rows = [] if transport is None else [transport.model_dump(exclude=apart)]
         return pl.DataFrame(rows, schema=_schema(TransportResults, apart))
 

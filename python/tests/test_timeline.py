@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nic2core import Recording, Result, Timeline, UserError, api, words
+from nic2core import Recording, Result, Timeline, UserError, api, names
 from nic2core.command import cli
 from nic2core.results.timeline import Counter, DroppedPacket, PacketWay, Slice
 
@@ -91,7 +91,7 @@ def test_steps_fill_the_stages_and_stages_the_packet(
         return sum(end - begin for begin, end in map(nanoseconds, of[kind]))
 
     assert whole("packet") == whole("stage") == whole("step") > 0
-    assert {e["name"] for e in of["stage"]} <= set(words.LATENCIES.values())
+    assert {e["name"] for e in of["stage"]} <= set(names.LATENCIES.values())
     for packet, event in zip(
         sorted(timeline.packets, key=lambda p: (p.queue, p.slices[0].begin_ps)),
         of["packet"],

@@ -7,6 +7,7 @@ from math import inf
 import pytest
 
 from nic2core import Result, api, words
+from nic2core.describe import peaks
 from nic2core.describe.differences import differences, summary
 from nic2core.describe.hints import hints
 from nic2core.describe.verdict import limit, mark, mark_of, verdict
@@ -49,7 +50,7 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
     run = replace(calm, peak=found)
     assert f"{short} sets this peak: at a higher rate {says}; the stage closest" in verdict(run)
     assert limit(run) == f"{short} (memory bus next)"
-    assert f"Mpps does not ({says})" in words.peak(found, calm.scenario["traffic"])
+    assert f"Mpps does not ({says})" in peaks.peak(found, calm.scenario["traffic"])
 
 
 def test_a_stage_that_is_full_sets_a_peak() -> None:
@@ -156,7 +157,7 @@ def offering(run: Result, mpps: float) -> Results:
 def test_a_peak_that_fell_behind_by_chance_tells_what_was_offered(calm: Result) -> None:
     found = Peak(peak_mpps=2.60, fails_at_mpps=2.68, failed_by="rate", probes=[],
                  results=offering(calm, 2.65))  # fmt: skip
-    said = words.peak(found, calm.scenario["traffic"])
+    said = peaks.peak(found, calm.scenario["traffic"])
     assert said.startswith("Peak: 2.60 Mpps of 2.65 offered holds, 2.68 Mpps does not (")
 
 
@@ -167,7 +168,7 @@ def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
         "The p99 comes from 240,000 packets; to see how much of it is chance, try other seeds "
         "(compare --peak --vary run.seed=1,2,3)."
     )
-    assert words.peak(found, calm.scenario["traffic"]) == says
+    assert peaks.peak(found, calm.scenario["traffic"]) == says
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,7 @@ def test_a_peak_and_the_rate_that_fails_are_seen_to_differ(
 ) -> None:
     found = Peak(peak_mpps=peak, fails_at_mpps=fails, failed_by="p99", probes=[],
                  results=offering(calm, peak))  # fmt: skip
-    assert f"Peak: {told} Mpps does not (" in words.peak(found, calm.scenario["traffic"])
+    assert f"Peak: {told} Mpps does not (" in peaks.peak(found, calm.scenario["traffic"])
     # At a prompt it is its numbers, and not the whole run.
     assert repr(found) == (
         f"Peak(peak_mpps={peak}, rate_mpps=None, rate_gbps=None, fails_at_mpps={fails}, "
@@ -202,7 +203,7 @@ def test_a_peak_of_traffic_in_bits_can_be_put_back(
                  results=offering(calm, 1))  # fmt: skip
     run = replace(calm, peak=found, scenario=calm.scenario | {"traffic": traffic})
     told = f' (traffic.rate = "{rate}") holds' if rate else "Mpps holds"
-    assert told in words.peak(found, traffic)
+    assert told in peaks.peak(found, traffic)
     assert (f"sets this peak of {rate} on the wire: at" in verdict(run)) == bool(rate)
 
 
@@ -210,7 +211,7 @@ def test_a_peak_that_bears_drops_says_what_was_offered(calm: Result) -> None:
     update = {"offered_mpps": 20.0, "drop_share": 0.4}
     data = calm.data.model_copy(update={"packets": calm.data.packets.model_copy(update=update)})
     found = Peak(peak_mpps=12, fails_at_mpps=21, failed_by="drops", probes=[], results=data)
-    assert words.peak(found, calm.scenario["traffic"]).startswith(
+    assert peaks.peak(found, calm.scenario["traffic"]).startswith(
         "Peak: 12.0 Mpps of 20.0 offered holds, 21.0 Mpps does not"
     )
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import Result, api, words
+from nic2core import Result, api, names, words
+from nic2core.describe import peaks
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
 from nic2core.explain.limit import CARRIED
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 def test_every_cause_of_memory_traffic_either_reads_or_writes() -> None:
     # Lines that are evicted are written.
-    writes = {cause for cause in words.CAUSES if cause.endswith(("-wr", "-evct"))}
-    assert {cause for cause in words.CAUSES if not is_read(cause)} == writes
+    writes = {cause for cause in names.CAUSES if cause.endswith(("-wr", "-evct"))}
+    assert {cause for cause in names.CAUSES if not is_read(cause)} == writes
 
 
 @pytest.mark.parametrize(
@@ -76,9 +77,9 @@ def test_where_an_objective_comes_from_is_told_unless_it_was_set(ddio: Result) -
     slo = {"p99_service_times": 100, "drops": "0 %"}
     assert (
         "The p99 objective was 3.57 µs: 100 times the mean service time of 35.7 ns at"
-        in words.objective(found, slo)
+        in peaks.objective(found, slo)
     )
-    assert words.objective(found, {**slo, "p99": "20 us"}) == ""
+    assert peaks.objective(found, {**slo, "p99": "20 us"}) == ""
 
 
 def slower(run: Result, times: float) -> Results:
@@ -310,7 +311,7 @@ def test_a_time_that_is_enough_is_rounded_up_and_can_be_set(ns: float, text: str
 )
 def test_a_rate_that_was_found_can_be_set(ddio: Result, mpps: float, told: str) -> None:
     found = Peak(peak_mpps=1.0, rate_mpps=mpps, failed_by="p99", probes=[], results=ddio.data)
-    assert words.rate_to_set(found, {"kind": "poisson", "rate": "1 Mpps"}) == told
+    assert peaks.rate_to_set(found, {"kind": "poisson", "rate": "1 Mpps"}) == told
     assert 0 <= mpps - float(told.split(maxsplit=1)[0]) <= 1e-3 * mpps
 
 
@@ -326,11 +327,11 @@ def test_the_rate_of_a_peak_is_that_of_the_scenario(
     """For bursts the rate while on, and where drops are allowed more than is completed."""
     found = Peak(peak_mpps=2.48, rate_mpps=4.9975, rate_gbps=4.9568, failed_by="p99", probes=[],
                  results=ddio.data)  # fmt: skip
-    said = words.peak(found, traffic)
+    said = peaks.peak(found, traffic)
     assert (f' (traffic.rate = "{told}")' in said) == bool(told)
-    assert words.rate_to_set(found, traffic) == (told or "4.997 Mpps")
+    assert peaks.rate_to_set(found, traffic) == (told or "4.997 Mpps")
     assert "try other seeds" in said
-    assert "try other values of run.warmup" in words.peak(found, {"kind": "replay"})
+    assert "try other values of run.warmup" in peaks.peak(found, {"kind": "replay"})
 
 
 def test_no_run_is_faster_for_the_packets_that_came_by_chance(calm: Result, ddio: Result) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nic2core import words
+from nic2core import names, words
 from nic2core.command.terminal import bar
 from nic2core.describe.hints import at_ease, hints
 from nic2core.describe.legend import legend
@@ -51,7 +51,7 @@ def show(result: Result, helps: Sequence[Help], saved_in: str = "DIR") -> None:
         )
     for refused in (h for h in helps if h.refused is not None):
         console.print(
-            f"Not possible: {words.stage(refused.change.domain)}, {refused.change.what}: "
+            f"Not possible: {names.stage(refused.change.domain)}, {refused.change.what}: "
             f"{refused.refused}",
             style="dim",
             markup=False,
@@ -148,7 +148,7 @@ def _change_cells(help_: Help | None) -> list[str]:
     if help_ is None:
         return []
     change = help_.change
-    cells = [change.what, words.TAKES[change.takes.name], words.gain(help_.predicted)]
+    cells = [change.what, names.TAKES[change.takes.name], words.gain(help_.predicted)]
     if help_.refused is not None:
         cells.append("not possible")
     elif help_.measured is not None:
@@ -199,7 +199,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
             {
                 "domain": h.change.domain,
                 "change": h.change.what,
-                "takes": words.TAKES[h.change.takes.name],
+                "takes": names.TAKES[h.change.takes.name],
                 "set": h.change.overrides,
                 "helps_by": finite(h.predicted),
                 "rerun": h.measured,

@@ -9,9 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nic2core import words
+from nic2core import names, words
 from nic2core.command.side_by_side import side_by_side
-from nic2core.describe import senders
+from nic2core.describe import peaks, senders
 from nic2core.describe.compared import COLUMNS, Compared, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
@@ -44,8 +44,8 @@ def show_result(result: Result) -> None:
     console = Console(highlight=False)
     console.print(Text(f"{result.label}: {verdict(result)}", style="bold"))
     if result.peak is not None:
-        console.print(words.peak(result.peak, result.scenario["traffic"]))
-        objective = words.objective(result.peak, result.scenario["slo"])
+        console.print(peaks.peak(result.peak, result.scenario["traffic"]))
+        objective = peaks.objective(result.peak, result.scenario["slo"])
         if objective:
             console.print(objective)
     warn([result])
@@ -87,7 +87,7 @@ def _path(result: Result) -> Table:
     for stage in result.stages:
         named = mark(result) if stage.stage == result.limiting_stage.stage else ""
         table.add_row(
-            f"{words.stage(stage.stage)}{f' ◀ {named}' if named else ''}",
+            f"{names.stage(stage.stage)}{f' ◀ {named}' if named else ''}",
             f"{100 * stage.load:.0f} %",
             Text(bar(stage.load, 10), style=words.severity(stage.load).terminal),
             stage.detail,
@@ -97,7 +97,7 @@ def _path(result: Result) -> Table:
 
 
 def _latency(result: Result) -> Table:
-    return _delays("Latency by stage", "stage", words.latencies(result.data))
+    return _delays("Latency by stage", "stage", names.latencies(result.data))
 
 
 def _senders(result: Result) -> Table:
@@ -139,7 +139,7 @@ def _memory(result: Result) -> Table:
     for cause in causes:
         lines = [words.three(cause.per_request or 0.0)] if requests else []
         table.add_row(
-            words.cause(cause.cause),
+            names.cause(cause.cause),
             *lines,
             words.three(cause.gbytes_per_s),
             bar(cause.gbytes_per_s / most, 12),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core import words
+from nic2core import names
 from nic2core.describe.labels import uses_io_ways
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def kind(held: LlcContents, *, by_tenant: bool) -> str:
         return "page tables"
     if by_tenant and held.kind == APP:
         return f"data of {held.tenant}"
-    return words.CONTENTS.get(held.kind, held.kind)
+    return names.CONTENTS.get(held.kind, held.kind)
 
 
 def consumed_share(result: Record) -> float | None:

@@ -27,7 +27,8 @@ from nic2core.describe.rates import (
 )
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import neighbours, work
-from nic2core.words import CAUSES, LEAST, OF_PACKETS, listed, percent, sentence, three, time
+from nic2core.names import CAUSES, OF_PACKETS
+from nic2core.words import LEAST, listed, percent, sentence, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

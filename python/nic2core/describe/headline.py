@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
-from nic2core.describe import senders
+from nic2core.describe import peaks, senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.stated import cycles_per_packet, instructions_per_packet
 from nic2core.describe.verdict import limit
@@ -203,8 +203,8 @@ def _packets(result: Record) -> Iterator[Number]:
         return
     yield _number("p50 latency", spread.percentile(50.0) / 1e3, "µs")
     yield _number("p99 latency", spread.percentile(99.0) / 1e3, "µs")
-    objective_ns = None if result.peak is None else words.objective_ns(result.peak)
-    if objective_ns is not None and objective_ns < words.FAR * spread.percentile(99.0):
+    objective_ns = None if result.peak is None else peaks.objective_ns(result.peak)
+    if objective_ns is not None and objective_ns < peaks.FAR * spread.percentile(99.0):
         yield _beside("p99 objective", objective_ns / 1e3, "µs")
 
 

@@ -6,7 +6,7 @@ from math import isnan
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from nic2core import words
+from nic2core import names, words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.stated import stated_instructions
 from nic2core.explain.changes import Takes
@@ -143,7 +143,7 @@ def _in_percent(help_: Help) -> int:
 
 
 def _named(help_: Help) -> str:
-    return f"{words.stage(help_.change.domain)}, {help_.change.what}"
+    return f"{names.stage(help_.change.domain)}, {help_.change.what}"
 
 
 def _enough_cores(result: Record, saved: str) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _tied(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
             which = "Both" if len(tied) == 2 else "All"
             together = f" {which} together: {_with_changes(result, changes, saved)}."
         yield (
-            f"{words.sentence(words.listed([words.stage(name) for name in tied]))} allow the same "
+            f"{words.sentence(words.listed([names.stage(name) for name in tied]))} allow the same "
             f"rate, within {100 * (TIED - 1):.0f} %: which of them limits cannot be told, and a "
             f"change to one alone may gain nothing.{together}"
         )
@@ -220,7 +220,7 @@ def why_no_change_helps(result: Record) -> str:
     """Why no change can raise the throughput of a run at ease."""
     if result.limit is Limit.FULL:
         return (
-            f"The {words.stage(result.model.tightest)} can do no more, but all of this load gets "
+            f"The {names.stage(result.model.tightest)} can do no more, but all of this load gets "
             "through, so no change can raise the throughput."
         )
     return "No stage limits at this load, so no change can raise the throughput."

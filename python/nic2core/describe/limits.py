@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core import words
+from nic2core import names, words
+from nic2core.describe import pools
 from nic2core.describe.hints import at_ease
 from nic2core.describe.verdict import mark_of
 from nic2core.explain.use import work
@@ -51,26 +52,26 @@ def limits_of(result: Record) -> list[Row]:
     for use in result.model.used:
         allowed = result.model.allowed_by(use)
         load = stages[use.name].load
-        in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
+        in_use, of = words.three(use.occupancy), f"{use.credits:,} {pools.what_for(use)}"
         if use.name == "io-ways":
             # How full the I/O ways are says nothing; how much leaks from them does.
             in_use, of = words.percent(load), "writes leak"
         rows.append(
             Row(
                 domain=use.name,
-                name=words.stage(use.name),
+                name=names.stage(use.name),
                 badge=mark_of(result, use.name),
                 in_use=in_use,
                 of=of,
                 tip=_usable(result, use),
                 load=load,
                 severity=words.severity(load).name,
-                held=words.held(use),
+                held=pools.held(use),
                 uses=words.three(use.uses_per_work),
-                allows=words.allowed(result.model, use),
+                allows=pools.allowed(result.model, use),
                 share=None if allowed is None else min(1.0, rate / allowed),
                 changes=[
-                    (h.change.what, words.TAKES[h.change.takes.name], words.gain(h.predicted))
+                    (h.change.what, names.TAKES[h.change.takes.name], words.gain(h.predicted))
                     for h in helps
                     if h.change.domain == use.name
                 ],
@@ -80,7 +81,7 @@ def limits_of(result: Record) -> list[Row]:
 
 
 def _usable(result: Record, use: Use) -> str:
-    usable = words.usable_credits(result.model, use)
+    usable = pools.usable_credits(result.model, use)
     if usable >= use.credits:
         return ""
     if use.name == "tx-descriptors":

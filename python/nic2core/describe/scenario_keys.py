@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core.describe.peaks import rate_found
 from nic2core.describe.spread import Spread
 from nic2core.scenario import models
 from nic2core.scenario.toml_text import toml_value
-from nic2core.words import NOTHING, rate_found
+from nic2core.words import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,8 +27,9 @@ from nic2core.describe.rates import (
 from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
+from nic2core.names import CAUSES
 from nic2core.scenario.toml_text import as_table, toml_value
-from nic2core.words import CAUSES, NOTHING, count, listed, sentence, several, three
+from nic2core.words import NOTHING, count, listed, sentence, several, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

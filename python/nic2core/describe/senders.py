@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nic2core.names import DELAYS
 from nic2core.results.models import TransportResults
 from nic2core.scenario import closed_loop
 from nic2core.scenario.closed_loop import controls
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.scenario.toml_text import toml_value
-from nic2core.words import DELAYS, NOTHING, percent, three, time
+from nic2core.words import NOTHING, percent, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,24 +6,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
+from nic2core.describe.peaks import FAILED, failed, wire_rate
+from nic2core.describe.pools import usable_credits, what_for
 from nic2core.explain.asked import of_groups, thread_ns
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import DISPATCH, one, work
+from nic2core.names import stage
 from nic2core.scenario.closed_loop import controls, groups
 from nic2core.scenario.quantity import nanoseconds
-from nic2core.words import (
-    FAILED,
-    failed,
-    percent,
-    several,
-    stage,
-    three,
-    time,
-    usable_credits,
-    what_for,
-    wire_rate,
-)
+from nic2core.words import percent, several, three, time
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from nic2core import words
-from nic2core.describe import rows
+from nic2core.describe import peaks, rows
 from nic2core.draw import palette
 from nic2core.draw.style import style, wide
 from nic2core.explain.use import serves
@@ -264,4 +264,4 @@ def peak_search(results: Sequence[Record]) -> go.Figure:
 def _far(probes: Sequence[Probe]) -> bool:
     """Whether the objective is far above every p99."""
     slowest = max((p.p99_ns for p in probes), default=0.0)
-    return all(p.p99_limit_ns > words.FAR * slowest for p in probes)
+    return all(p.p99_limit_ns > peaks.FAR * slowest for p in probes)

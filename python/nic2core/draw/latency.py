@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from nic2core import words
+from nic2core import names, words
 from nic2core._core import UserError
 from nic2core.describe import senders
 from nic2core.draw import palette
@@ -29,7 +29,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     stages = [s for s in known if s not in {"total", "transmit", "sent"}]
     for stage in stages:
         spreads = [s for r in results for s in _stage(r, stage)]
-        name = words.LATENCIES.get(stage, stage)
+        name = names.LATENCIES.get(stage, stage)
         figure.add_bar(
             name=name,
             y=[r.label for r in results if _stage(r, stage)],
@@ -58,17 +58,17 @@ def latency_cdf(results: Sequence[Record], of: str = TOTAL) -> go.Figure:
     """The tail of a latency: the share of packets, or of reads, that take longer than a given time.
 
     `of` is `total`, from a packet's arrival to the end of its service, or a delay that closed-loop
-    senders see: a key of `words.DELAYS`.
+    senders see: a key of `names.DELAYS`.
     """
-    if of != TOTAL and of not in words.DELAYS:
-        allowed = ", ".join((TOTAL, *words.DELAYS))
+    if of != TOTAL and of not in names.DELAYS:
+        allowed = ", ".join((TOTAL, *names.DELAYS))
         raise UserError(f"plot_latency_cdf: of = {of!r}; allowed: {allowed}.")
     figure = go.Figure()
     times: list[float] = []
     for number, result in enumerate(results):
         spread = result.total_latency
         if of != TOTAL:
-            spread = senders.delays(result.data).get(words.DELAYS[of])
+            spread = senders.delays(result.data).get(names.DELAYS[of])
         if spread is None:
             continue
         points = [(ns / 1e3, 1 - share) for ns, share in spread.cdf if ns > 0 and share < 1]
@@ -81,7 +81,7 @@ def latency_cdf(results: Sequence[Record], of: str = TOTAL) -> go.Figure:
             hovertemplate="%{y:.3~p} take more than %{x:,.3~r} µs<extra></extra>",
         )
     whole = "time from arrival to the end of the request"
-    named = whole if of == TOTAL else words.DELAYS[of]
+    named = whole if of == TOTAL else names.DELAYS[of]
     figure.update_xaxes(wide(times), title=f"{named}, µs")
     figure.update_yaxes(type="log", title="share that takes longer", tickformat="~%", dtick=1)
     return style(figure, legend=len(results) > 1)

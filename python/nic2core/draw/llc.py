@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from nic2core import words
+from nic2core import names, words
 from nic2core.describe import contents
 from nic2core.describe.headline import several_tenants
 from nic2core.draw import palette
@@ -72,7 +72,7 @@ def _named(results: Sequence[Record]) -> dict[str, tuple[str, list[list[LlcConte
     by_tenant = several_tenants(results)
     found: dict[str, tuple[str, list[list[LlcContents]]]] = {}
     every = [held for result in results for held in result.data.llc_contents or ()]
-    order = {kind: place for place, kind in enumerate(words.CONTENTS)}
+    order = {kind: place for place, kind in enumerate(names.CONTENTS)}
     tenants = list(dict.fromkeys(of.name for result in results for of in result.data.tenants))
     for held in sorted(every, key=lambda of: order.get(of.kind, len(order))):
         name = contents.kind(held, by_tenant=by_tenant)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from nic2core import words
+from nic2core import names, words
 from nic2core._core import UserError
 from nic2core.describe.headline import owned
 from nic2core.draw import palette
@@ -49,8 +49,8 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     for causes in bars:
         parts = [[t[c] for c in causes if c in t] for t in traffic]
         several = len(causes) > 1
-        name = OTHER_CAUSES if several else words.CAUSES.get(causes[0], causes[0])
-        title = name if several else words.cause(causes[0])
+        name = OTHER_CAUSES if several else names.CAUSES.get(causes[0], causes[0])
+        title = name if several else names.cause(causes[0])
         figure.add_bar(
             name=name,
             y=labels,
@@ -61,8 +61,8 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
             hovertemplate=f"<b>{title}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack")
-    names = {"per_request": "cache lines per completed request", "gbytes_per_s": "GB/s"}
-    figure.update_xaxes(title=names[unit])
+    titles = {"per_request": "cache lines per completed request", "gbytes_per_s": "GB/s"}
+    figure.update_xaxes(title=titles[unit])
     # On half a page the legend has two causes per row; the bars below it keep their height.
     legend = LEGEND_ROW * ceil(len(figure.data) / 2)
     return style(figure, height=170 + legend + bars_height(len(shown)), bars=True)
@@ -103,7 +103,7 @@ def _causes_text(rows: Sequence[CauseTraffic], *, named: bool) -> str:
     if not rows:
         return "none"
     if named:
-        return "<br>".join(f"{words.cause(row.cause)}: {', '.join(_numbers(row))}" for row in rows)
+        return "<br>".join(f"{names.cause(row.cause)}: {', '.join(_numbers(row))}" for row in rows)
     return "<br>".join(_numbers(rows[0]))
 
 

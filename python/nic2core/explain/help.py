@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from nic2core import words
+from nic2core import names, words
 from nic2core.explain.contention import left_behind
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Helps(list[Help]):
             (
                 h.change.domain,
                 h.change.what,
-                words.TAKES[h.change.takes.name],
+                names.TAKES[h.change.takes.name],
                 None if isnan(h.predicted) else h.predicted,
                 h.measured,
             )
@@ -91,9 +91,9 @@ class Helps(list[Help]):
         """The table as displayed."""
         rows = [
             (
-                words.stage(h.change.domain),
+                names.stage(h.change.domain),
                 h.change.what,
-                words.TAKES[h.change.takes.name],
+                names.TAKES[h.change.takes.name],
                 words.gain(h.predicted),
                 words.NOTHING if h.measured is None else words.gain(h.measured),
             )
@@ -200,7 +200,7 @@ def _held_ns(use: Use) -> float:
 
 def _held_too_long(use: Use, measured_ns: float) -> str:
     return (
-        f"a credit of the {words.stage(use.name)} is held for {words.time(_held_ns(use))}, longer "
+        f"a credit of the {names.stage(use.name)} is held for {words.time(_held_ns(use))}, longer "
         f"than the {words.time(measured_ns)} measured, so the rate that this domain allows is not "
         "known; run.duration is too short for that"
     )

@@ -12,9 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from nic2core import words
+from nic2core import names, words
 from nic2core._core import UserError
-from nic2core.describe import contents, rows, seeds, senders
+from nic2core.describe import contents, peaks, rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import COLUMNS, compared
 from nic2core.describe.differences import UNCHANGED
@@ -112,6 +112,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         unfolded=UNFOLDED,
         columns=COLUMNS,
         words=words,
+        peaks=peaks,
         senders=senders,
         verdict=verdict,
         meaning=meaning,
@@ -337,7 +338,7 @@ def _latency(results: Sequence[Record]) -> list[tuple[str, Figure]]:
 def _delays(results: Sequence[Record]) -> list[tuple[str, Figure]]:
     """The delays that closed-loop senders see."""
     known = {name for r in results for name in senders.delays(r.data)}
-    of = {name: key for key, name in words.DELAYS.items() if name in known}
+    of = {name: key for key, name in names.DELAYS.items() if name in known}
     return [(name, plots.latency_cdf(results, key)) for name, key in of.items()]
 
 
@@ -370,7 +371,7 @@ def _by_limit(results: Sequence[Record]) -> dict[str, list[int]]:
 
 def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:
     """The delays of a run as tables: packets by stage, and what closed-loop senders see."""
-    tables = {"latency": words.latencies(result.data), senders.TITLE: senders.delays(result.data)}
+    tables = {"latency": names.latencies(result.data), senders.TITLE: senders.delays(result.data)}
     return {title: named for title, named in tables.items() if named}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from nic2core import words
+from nic2core import names, words
 from nic2core.describe.verdict import mark
 from nic2core.explain.stages import LEAKS
 from nic2core.explain.use import uneven
@@ -292,9 +292,9 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
         ("leak", "leaked", LEAKS, 376.0, 1022, 1128),
         ("direct", "NIC ↔ memory", direct, 432.0, 472, 1204),
     )
-    for kind, what, names, y, begin, end in flows:
+    for kind, what, those, y, begin, end in flows:
         # In the order of the results: that of a set differs from one process to the next.
-        found = [name for name in causes if name in names]
+        found = [name for name in causes if name in those]
         gbytes_per_s = sum(causes[name] for name in found)
         if gbytes_per_s < 0.05:
             continue
@@ -303,7 +303,7 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
         if kind == "direct":
             points = ((begin, io_end), (begin, y), (end, y), (end, TOP + TALL + 8 + width / 2))
         parts = sorted(found, key=lambda name: -causes[name])
-        tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
+        tip = ", ".join(f"{names.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
         label = f"{words.three(gbytes_per_s)} GB/s {what}"
         middle = 812 if kind == "direct" else 1082
         yield Link(kind, points, width, label, middle, y - width / 2 - 5, tip)
@@ -343,5 +343,5 @@ def _channels(result: Record) -> Iterator[Bar]:
 
 
 def _describe(result: Record) -> str:
-    loads = ", ".join(f"{words.stage(s.stage)} {100 * s.load:.0f} %" for s in result.stages)
+    loads = ", ".join(f"{names.stage(s.stage)} {100 * s.load:.0f} %" for s in result.stages)
     return f"Load of each stage from wire to memory: {loads}."

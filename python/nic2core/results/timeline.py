@@ -13,7 +13,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nic2core import words
+from nic2core import names, words
 from nic2core._core import UserError
 from nic2core.files import write_whole
 from nic2core.results.plain import Plain
@@ -242,6 +242,6 @@ def _way(packet: PacketWay, row: int) -> Iterator[Event]:
     slices = [s for s in packet.slices if s.begin_ps // 1000 < s.end_ps // 1000]
     for stage, steps in groupby(slices, lambda s: s.stage):
         parts = list(steps)
-        yield span(words.LATENCIES.get(stage, stage), "stage", parts)
+        yield span(names.LATENCIES.get(stage, stage), "stage", parts)
         for part in parts:
             yield span(part.step, "step", [part])

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import ModelError, Result, UserError, api, engine, words
+from nic2core import ModelError, Result, UserError, api, engine, names, words
 from nic2core.command import cli, ending, explanation
+from nic2core.describe import pools
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
@@ -68,10 +69,10 @@ def test_a_narrow_terminal_cuts_nothing(
     cut = [line for line in lines if len(line.rstrip()) > columns]
     assert all(line in list(hints(result, helps)) and "`" in line for line in cut)
     # Every cell stands in a line of its own domain, whole.
-    rows = {use.name: [line for line in lines if words.stage(use.name) in line]
+    rows = {use.name: [line for line in lines if names.stage(use.name) in line]
             for use in result.model.used}  # fmt: skip
     for use in result.model.used:
-        held = f"{use.credits:,} {words.what_for(use)}"
+        held = f"{use.credits:,} {pools.what_for(use)}"
         if use.name == "io-ways":
             held = "writes leak"
         assert any(held in line for line in rows[use.name]), use.name
@@ -225,7 +226,7 @@ def test_a_prediction_that_is_off_when_run_is_told(ddio: Result) -> None:
         of = replace(ddio.helps[0], predicted=predicted, measured=measured)
         return [hint for hint in hints(ddio, [of]) if hint.startswith("Predicted too ")]
 
-    stage = words.stage(ddio.helps[0].change.domain)
+    stage = names.stage(ddio.helps[0].change.domain)
     (low,) = told(0.0, 0.12)
     assert low.startswith(f"Predicted too low: {stage}, ")
     assert low.endswith(", 0 % instead of +12 %.")
@@ -411,9 +412,9 @@ def test_domains_that_limit_together_are_told(ddio: Result) -> None:
     # As the cached property would have it.
     run.__dict__["model"] = replace(model, others=others)
     (tied,) = (hint for hint in hints(run, []) if "allow the same rate, within 2 %" in hint)
-    names = (model.tightest, "wire")
-    for name in names:
-        assert words.stage(name) in tied.lower() or words.stage(name) in tied
+    both = (model.tightest, "wire")
+    for name in both:
+        assert names.stage(name) in tied.lower() or names.stage(name) in tied
     assert tied.endswith("a change to one alone may gain nothing."), "no change is known"
     keys: dict[str, dict[str, Any]]
     keys = {"wire": {"machine.nic.link": "200 Gbps"}, model.tightest: {"machine.a.key": 2}}
@@ -421,7 +422,7 @@ def test_domains_that_limit_together_are_told(ddio: Result) -> None:
         replace(
             ddio.helps[0], change=replace(ddio.helps[0].change, domain=name, overrides=keys[name])
         )
-        for name in names
+        for name in both
     ]
     (tied,) = (hint for hint in hints(run, helps) if "allow the same rate" in hint)
     command = "`nic2core run DIR --set machine.a.key=2 --set 'machine.nic.link=200 Gbps'`"

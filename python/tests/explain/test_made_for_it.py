@@ -9,8 +9,9 @@ from math import inf
 
 import pytest
 
-from nic2core import Result, api, words
+from nic2core import Result, api, names, words
 from nic2core.command import explanation
+from nic2core.describe import pools
 from nic2core.describe.verdict import verdict
 from nic2core.rerun import run_changes
 
@@ -65,12 +66,12 @@ def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(
     explanation.show(result, [])
     shown = capsys.readouterr().out.splitlines()
     for use in (u for u in result.model.used if u.name in {"nic-sram", "descriptors"}):
-        row = next(line for line in shown if line.startswith(words.stage(use.name)))
-        assert f" {words.held(use)} " in row
-        assert words.time(use.latency_ns) in words.held(use)
+        row = next(line for line in shown if line.startswith(names.stage(use.name)))
+        assert f" {pools.held(use)} " in row
+        assert words.time(use.latency_ns) in pools.held(use)
         # What counts is another queue's where that is shorter of descriptors.
         if use.core == use.short_core and use.own_ns <= use.latency_ns:
-            assert words.held(use).startswith(words.time(use.own_ns))
+            assert pools.held(use).startswith(words.time(use.own_ns))
         # Little's law with the two numbers of the row, one for the use and one for the rate.
         assert use.occupancy == pytest.approx(use.uses_per_us * use.latency_ns / 1e3)
         rate = result.model.allows[use.name]

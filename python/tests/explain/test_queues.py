@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nic2core import Result, api, words
+from nic2core.describe import pools
 from nic2core.describe.limits import limits_of
 from nic2core.describe.verdict import verdict
 from nic2core.explain.changes import possible_changes
@@ -177,7 +178,7 @@ def test_a_ring_that_is_full_of_what_waits_for_its_core_is_shown_and_allows_by_a
     assert result.model.allows["descriptors"] == pytest.approx(allowed)
     # The times that are shown are the whole of the fullest, and that by which the other allows.
     own = f"(core {use.short_core}: {words.time(use.own_ns)})"
-    assert words.held(use) == f"{words.time(use.latency_ns)} {own}"
+    assert pools.held(use) == f"{words.time(use.latency_ns)} {own}"
     assert use.occupancy == pytest.approx(use.uses_per_us * use.latency_ns / 1e3)
 
 

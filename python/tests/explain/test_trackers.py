@@ -7,6 +7,7 @@ from math import inf
 import pytest
 
 from nic2core import api, words
+from nic2core.describe import pools
 from nic2core.describe.verdict import limit, verdict
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
@@ -133,14 +134,14 @@ def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
     sets = {"tenants.1.cores.count": 4, "run.warmup": "200 us", "run.duration": "200 us"}
     result = api.run("host-congestion-stream", sets)
     alone = api.run("host-congestion-stream", {**sets, "tenants.1.cores.count": 0})
-    assert words.allowed(result.model, result.model.use("home-trackers")) == words.NOTHING
-    assert words.allowed(alone.model, alone.model.use("home-trackers")) != words.NOTHING
+    assert pools.allowed(result.model, result.model.use("home-trackers")) == words.NOTHING
+    assert pools.allowed(alone.model, alone.model.use("home-trackers")) != words.NOTHING
     for run in (result, alone):
         assert "inf M" not in verdict(run)
     # Nor is what they fill of the memory, of which the packets move hardly any.
     assert result.model.memory.own_traffic < NOTICED
-    assert words.allowed(result.model, result.model.use("dram")) == words.NOTHING
-    assert words.allowed(alone.model, alone.model.use("dram")) != words.NOTHING
+    assert pools.allowed(result.model, result.model.use("dram")) == words.NOTHING
+    assert pools.allowed(alone.model, alone.model.use("dram")) != words.NOTHING
 
 
 def test_a_read_of_the_other_socket_holds_a_tracker_there() -> None:
