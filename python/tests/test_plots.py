@@ -459,7 +459,9 @@ def test_no_read_of_the_memory_has_no_mean(ddio: Result) -> None:
     [
         ([1, 2.5, 3], 3),
         (["1 us", "2 us", "3 us"], 3),
-        (["1 us", "2 ms", "3 us"], 0),
+        (["1 us", "2 ms", "3 us"], 3),
+        (["1 us", "1000 ns", "3 us"], 2),
+        (["1 us", "2 MiB", "3 us"], 0),
         (["1", "2.5", "3"], 3),
         (["10 Gbit/s", "20 Gbit/s", "40 Gbit/s"], 3),
         (["1 %", "2 %", "5 %"], 3),
@@ -471,5 +473,13 @@ def test_no_read_of_the_memory_has_no_mean(ddio: Result) -> None:
         ([True, False, True], 0),
     ],
 )
-def test_a_curve_needs_numbers_of_one_unit(values: list[object], least: int) -> None:
+def test_a_curve_needs_numbers_of_one_kind(values: list[object], least: int) -> None:
     assert [n for n in (1, 2, 3) if rows.is_curve(values, n)] == list(range(1, least + 1))
+
+
+def test_quantities_of_one_kind_have_their_smallest_unit() -> None:
+    assert rows.quantities(["0 ns", "500 us", "1 ms"]) == ("us", pytest.approx([0, 500, 1000]))
+    assert rows.quantities(["512 KiB", "1 MiB"]) == ("KiB", [512, 1024])
+    assert rows.quantities(["0 ms", "0 s"]) == ("ms", [0, 0])
+    mixed = ["1 MiB", "1 ms"]
+    assert rows.quantities(mixed) == ("", mixed)

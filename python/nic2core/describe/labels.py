@@ -51,7 +51,7 @@ def name_cases(
     short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
     several = {key: [s.get(key) for s in settings] for key in keys}
-    value = {key: _value_of(given) for key, given in several.items()}
+    value = {key: value_of(given) for key, given in several.items()}
     other = [
         ", ".join(f"{short[k]}={value[k](v)}" for k, v in s.items() if not _of_placement(k))
         for s in settings
@@ -104,7 +104,7 @@ def _apart(
     ]
 
 
-def _value_of(several: Sequence[Any]) -> Callable[[Any], str]:
+def value_of(several: Sequence[Any]) -> Callable[[Any], str]:
     """How a value is shown beside the others of its key.
 
     Of whole tables, their kinds if these differ; otherwise what they do not share, if each has

@@ -17,6 +17,7 @@ from nic2core.describe.headline import (
 )
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import work
+from nic2core.scenario.quantity import BITS, BYTES, HZ, PS
 from nic2core.scenario.toml_text import toml_value
 from nic2core.words import NOTHING, three
 
@@ -152,18 +153,29 @@ def of_one_scenario(results: Sequence[Record]) -> bool:
 
 
 def is_curve(values: Sequence[Any], least: int) -> bool:
-    """Whether these are numbers, or quantities in one unit, with at least `least` distinct ones."""
+    """Whether these are numbers, or quantities of one kind, with at least `least` distinct ones."""
     _, places = quantities(values)
     return all(type(p) in {int, float} for p in places) and len(set(places)) >= least
 
 
 def quantities(values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Values such as "10 Gbps" as numbers with their unit, if all share the same unit."""
-    parts = [QUANTITY.fullmatch(v) if isinstance(v, str) else None for v in values]
-    units = {p[2] if p else None for p in parts}
-    if len(units) != 1 or None in units:
+    """Values such as "10 Gbps" as numbers with their unit: the smallest of those that they have.
+
+    Without a unit, the values as they are, if they are not all of one kind.
+    """
+    found = [QUANTITY.fullmatch(v) if isinstance(v, str) else None for v in values]
+    parts = [(float(p[1]), p[2]) for p in found if p]
+    units = {unit for _, unit in parts}
+    if not parts or len(parts) < len(values):
         return "", values
-    return str(units.pop()), [float(p[1]) for p in parts if p]
+    if len(units) == 1:
+        return units.pop(), [number for number, _ in parts]
+    kind = next((scale for scale in (PS, HZ, BITS, BYTES) if units <= scale.keys()), None)
+    if kind is None:
+        return "", values
+    # Nothing is nothing in any unit.
+    least = min({unit for number, unit in parts if number} or units, key=kind.__getitem__)
+    return least, [number * (kind[unit] / kind[least]) for number, unit in parts]
 
 
 def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:

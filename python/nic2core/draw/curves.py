@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,13 @@ import polars as pl
 
 from nic2core import words
 from nic2core.describe import peaks, rows
+from nic2core.describe.labels import value_of
 from nic2core.draw import palette
 from nic2core.draw.style import style, wide
 from nic2core.explain.use import serves
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nic2core.results.models import Probe
     from nic2core.run_record import Record
@@ -40,9 +40,6 @@ PROGRESS = {
     "stream": ("stream_gbytes_per_s", "GB/s"),
 }
 """The column of a memory benchmark's progress, and its unit; servers complete requests."""
-
-ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
-"""A table of a scenario that consists only of its kind."""
 
 STEPS = 8
 """Ratio of the largest to the smallest value of a key from which values that keep doubling have an
@@ -91,9 +88,10 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
     if curve:
         # Sort by position on the axis: otherwise the line would turn back.
         table = table.sort("place", maintain_order=True)
+    named = {key: _names(table[key].to_list()) for key in keys}
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
     for number, (values, line) in enumerate(groups):
-        name = ", ".join(f"{k} = {_name(v)}" for k, v in zip(rest, values, strict=True))
+        name = ", ".join(f"{k} = {named[k](v)}" for k, v in zip(rest, values, strict=True))
         y, spread = line[column].to_list(), _spread(line, column)
         if curve:
             figure.add_scatter(
@@ -106,7 +104,7 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
             )
         else:
             # A line between names would have no meaning.
-            x = [_name(place) for place in line["place"]]
+            x = [named[first](place) for place in line["place"]]
             figure.add_bar(name=name, x=x, y=y, error_y=spread, marker=palette.bar(number))
     axis = _places(places) if curve else {"type": "category"}
     even = " (logarithmic)" if axis.get("type") == "log" else ""
@@ -153,19 +151,22 @@ def _spread(line: pl.DataFrame, column: str) -> dict[str, Any] | None:
     return {"type": "data", "array": line[half].to_list(), "width": 5} if half in line else None
 
 
-def _name(value: Any) -> str:
-    """A value as a scenario has it; a table that consists only of its kind is named by that."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    kind = ONE_KIND.fullmatch(text)
-    return kind[1] if kind else text
+def _names(values: Sequence[Any]) -> Callable[[Any], str]:
+    """How the values of a key are shown: whole tables as in the labels of runs."""
+    several = [value for value in dict.fromkeys(values) if value is not None]
+    return value_of(several)
 
 
 def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
     """A column of a sweep over two keys: one cell per run, one row per value of the first key."""
     table = _in_units(table, column)
-    ys, xs = (list(dict.fromkeys(map(_name, table[key]))) for key in (down, across))
+    row, cell = (_names(table[key].to_list()) for key in (down, across))
+    ys, xs = (
+        list(dict.fromkeys(map(row, table[down]))),
+        list(dict.fromkeys(map(cell, table[across]))),
+    )
     runs = zip(table[down], table[across], table[column], strict=True)
-    found = {(_name(y), _name(x)): value for y, x, value in runs}
+    found = {(row(y), cell(x)): value for y, x, value in runs}
     cells = [[found.get((y, x)) for x in xs] for y in ys]
     known = [value for value in found.values() if value is not None]
     most = max(known, default=0.0)

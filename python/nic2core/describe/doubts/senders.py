@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
 from nic2core.describe.doubts.warned import Warned
+from nic2core.scenario import closed_loop
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import percent, time
 
@@ -27,6 +29,9 @@ LEAST = 1.5
 
 STARVED = 20
 """Packets that connections deliver on average, from which it is no chance if one delivers none."""
+
+MANY = 2
+"""Multiple of the connections that deliver nothing by chance, from which it is no chance."""
 
 
 def unmarked(result: Record) -> Warned | None:
@@ -129,13 +134,18 @@ def short_timeout(result: Record) -> Warned | None:
 def starved(result: Record) -> Warned | None:
     """A warning if some connections delivered nothing while others did."""
     transport = result.data.transport
-    if transport is None or transport.delivered < STARVED * len(transport.connections):
+    if transport is None or not transport.connections:
         return None
+    connections = len(transport.connections)
     none = sum(connection.delivered == 0 for connection in transport.connections)
-    if none == 0:
+    each = transport.delivered / connections
+    # As many as have no event of a Poisson process: packets come by whole reads.
+    at_a_time = max(g.packets_per_read for g in closed_loop.groups(result.scenario["traffic"]))
+    by_chance = connections * exp(-each / at_a_time)
+    if none == 0 or (each < STARVED and none < MANY * by_chance):
         return None
     text = (
-        f"{none:,} of {len(transport.connections):,} connections delivered nothing in the "
+        f"{none:,} of {connections:,} connections delivered nothing in the "
         f"{time(result.data.measured_ns)} measured, so what all do together is what the others do. "
         "A connection whose packets were lost is silent until its retransmission timeout, which "
         "doubles each time."
