@@ -111,7 +111,8 @@ def closed_loop(ddio: Result) -> Result:
     result = Result.from_json(value)
     traffic = {
         "kind": "closed-loop", "senders": 40, "control": control, "read": "16 KiB",
-        "payload": "4 KiB", "network": {"delay": "5 us"}, "recovery": {"min_timeout": "100 us"},
+        "payload": "4 KiB", "headers": "332 B", "recovery": {"min_timeout": "100 us"},
+        "network": {"delay": "5 us", "sender_link": "100 Gbps"},
     }  # fmt: skip
     return replace(result, scenario=result.scenario | {"traffic": traffic})
 

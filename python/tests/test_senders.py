@@ -18,7 +18,7 @@ from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
-from nic2core.results.models import SendersResults
+from nic2core.results.models import Distribution, SendersResults
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
@@ -305,16 +305,27 @@ def test_a_table_tells_what_senders_see_and_do(closed_loop: Result, ddio: Result
     assert all(none[column] is None for column in (*columns, *rows.OF_SENDERS))
 
 
+def alike(of: Distribution, ns: float) -> Distribution:
+    """A distribution of which all values are the same."""
+    return of.model_copy(update={"percentiles_ns": [(at, ns) for at, _ in of.percentiles_ns]})
+
+
 def test_a_full_nic_that_delays_packets_for_less_than_the_target_is_told(
     closed_loop: Result,
 ) -> None:
     """1 MiB at 93.2 Gbit/s is 90 us, below the target of 100 us; at 80 Gbit/s it is 105 us."""
 
-    def told(gbps: float, **transport: object) -> str:
+    def told(gbps: float, waited_ns: float = 60e3, **transport: object) -> str:
         packets = {"dropped_sram": 84, "completed_gbps": gbps, "drop_share": 0.006}
         run = changed(closed_loop, **{"cut_by_host": 1, "cut_by_losses": 9, **transport})
         data = run.data
-        update = {"packets": data.packets.model_copy(update=packets)}
+        latency = [
+            stage.model_copy(update={"distribution": alike(stage.distribution, waited_ns)})
+            if stage.stage == "nic"
+            else stage
+            for stage in data.latency
+        ]
+        update = {"packets": data.packets.model_copy(update=packets), "latency": latency}
         return verdict(replace(run, data=data.model_copy(update=update)))
 
     assert (
@@ -323,6 +334,8 @@ def test_a_full_nic_that_delays_packets_for_less_than_the_target_is_told(
         "cuts)."
     ) in told(93.2)
     assert "When full" not in told(80.0)
+    # Nothing waited nearly so long: there is no room for a second packet.
+    assert "When full" not in told(93.2, waited_ns=40e3)
     # Losses on the way, and none at all.
     assert "When full" not in told(93.2, dropped_switch=100)
     assert "When full" not in told(93.2, not_lost=100)

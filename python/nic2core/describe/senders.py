@@ -207,6 +207,10 @@ def lost_unheard(result: Record) -> str:
     full_ns = size_bytes(sram) * 8 / packets.completed_gbps
     if target is None or losses < MOSTLY or full_ns >= nanoseconds(target):
         return ""
+    waited = next((s.distribution for s in result.data.latency if s.stage == "nic"), None)
+    if waited is None or waited.percentile(99.9) < MOSTLY * full_ns:
+        # It has no room for a second packet, or empties faster than the mean rate when it is full.
+        return ""
     return (
         f" When full, the NIC's input SRAM ({sram}) delays packets by {time(full_ns)} at this "
         f"rate, less than the target for the server's delay ({target}): windows are cut for losses "

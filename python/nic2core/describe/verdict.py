@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core.describe import senders
 from nic2core.describe.peaks import FAILED, failed, wire_rate
 from nic2core.describe.pools import usable_credits, what_for
-from nic2core.explain.asked import of_groups, thread_ns
+from nic2core.explain.asked import links_load, of_groups, thread_ns
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import DISPATCH, one, work
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NAMES = {
     Limit.STAGE: "a stage",
+    Limit.LINKS: "the senders' links",
     Limit.CONTROL: "the congestion control",
     Limit.OBJECTIVE: "the objective",
     Limit.NOTHING: "nothing",
@@ -106,7 +107,8 @@ def verdict(result: Record) -> str:
     elif by is Limit.FULL:
         text = f"{_full(result)}: there is no headroom left{_awaited(result)}."
     else:
-        more = _blocks(result) + _awaited(result) if by is Limit.LOAD else ""
+        more = _blocks(result) if by in {Limit.LOAD, Limit.CONTROL} else ""
+        more += _awaited(result) if by is Limit.LOAD else ""
         text = f"{_why(result, by)}; {_nearest(result)}{more}."
         text += dropped if by is Limit.CONTROL else ""
     return text + senders.lost_unheard(result) + outside
@@ -166,6 +168,9 @@ def _at(result: Record) -> str:
 def _why(result: Record, by: Limit) -> str:
     """Why a run does not achieve more although every stage has headroom."""
     match by:
+        case Limit.LINKS:
+            full = percent(links_load(result.data, result.scenario))
+            return f"the senders' links limit this run: they are busy {full} of the time"
         case Limit.CONTROL:
             return _control(result)
         case Limit.OBJECTIVE:
@@ -232,6 +237,9 @@ def _blocks(result: Record) -> str:
         if group.striped and blocks is not None and blocks.count:
             work = time(group.senders * group.packets_per_read * thread_ns(result.data))
             found += f". A block takes {time(blocks.mean_ns)}, its thread's work {work}"
+            if transport.timeouts:
+                least = result.scenario["traffic"]["recovery"]["min_timeout"]
+                found += f", and a retransmission timeout {least} or more"
     return found
 
 

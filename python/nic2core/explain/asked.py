@@ -20,7 +20,7 @@ class Asked:
     """What a group of senders would send."""
 
     mpps: float
-    """Millions of packets a second."""
+    """Millions of packets a second, no more than their links carry."""
     closed: bool
     """Whether their mean window is clearly below what it may be."""
 
@@ -33,13 +33,24 @@ def asked(data: Results, scenario: dict[str, Any]) -> list[Asked]:
     moved = [s.distribution.cdf for s in data.latency if s.stage in {"dma", "service"}]
     trip_ns = 2 * nanoseconds(traffic["network"]["delay"]) + sum(cdf[0][0] for cdf in moved if cdf)
     packet_ns = max(thread_ns(data), _wire_ns(data))
-    return [
-        Asked(
-            len(data.queues) * _of_a_thread(group, of.mean_window, trip_ns, packet_ns) * 1e3,
-            of.mean_window < largest_window(group, of.mean_window) / 2,
-        )
-        for group, of in zip(groups(traffic), of_groups(data.transport), strict=True)
-    ]
+    found = []
+    for group, of in zip(groups(traffic), of_groups(data.transport), strict=True):
+        each = _of_a_thread(group, of.mean_window, trip_ns, packet_ns)
+        mpps = min(len(data.queues) * each * 1e3, group.senders * group.link_mpps)
+        found.append(Asked(mpps, of.mean_window < largest_window(group, of.mean_window) / 2))
+    return found
+
+
+def links_mpps(scenario: dict[str, Any]) -> float:
+    """What the links of all senders carry, millions of packets a second."""
+    return sum(group.senders * group.link_mpps for group in groups(scenario["traffic"]))
+
+
+def links_load(data: Results, scenario: dict[str, Any]) -> float:
+    """The share of the time, 0 to 1, that the links of the senders carry packets; 0 without any."""
+    if data.transport is None:
+        return 0.0
+    return data.transport.sent * 1e3 / data.measured_ns / links_mpps(scenario)
 
 
 def of_groups(transport: TransportResults) -> Sequence[SendersResults | TransportResults]:

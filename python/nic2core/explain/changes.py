@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
+from nic2core.explain.asked import asked, links_mpps
 from nic2core.explain.dispatch import dealt, evenly, more_flows
 from nic2core.explain.footprint import longer_receive_rings, longer_send_rings
 from nic2core.explain.pages import (
@@ -285,8 +286,11 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         if machine["llc"].get("slices") is None:
             # Otherwise the number of slices would grow with the cores.
             sets["machine.llc.slices"] = machine["core"]["count"]
-    # Each thread of closed-loop traffic has its own connections and reads.
-    load = after / before if data.transport is not None else 1.0
+    load = 1.0
+    if data.transport is not None:
+        # Each thread has its own connections and reads, but all share the senders' links.
+        asked_mpps = sum(group.mpps for group in asked(data, scenario))
+        load = min(after / before, links_mpps(scenario) / asked_mpps)
     why = "RSS would give the flows to other cores, and which share one is chance"
     apply = with_cores(data, scenario, after / before, load)
     yield Change("cores", f"{after} cores", sets, apply, why if uneven(data) else "")

@@ -7,8 +7,8 @@ from enum import Enum, auto
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.asked import asked
-from nic2core.explain.model import SAME
+from nic2core.explain.asked import asked, links_load
+from nic2core.explain.model import FULL, SAME
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import link_of_arrivals, work
 
@@ -37,6 +37,8 @@ class Limit(Enum):
 
     STAGE = auto()
     """It allows less than what is offered."""
+    LINKS = auto()
+    """The links of closed-loop senders."""
     CONTROL = auto()
     """The senders' congestion control."""
     OBJECTIVE = auto()
@@ -90,8 +92,8 @@ class Run:
             dropped = packets.dropped_sram + packets.dropped_no_descriptor
             most = drops and packets.completed == 0 and dropped > packets.in_flight_end
             return Limit.ALL_DROPPED if most else Limit.NOTHING
-        if self._held_back:
-            return Limit.CONTROL
+        if self._senders_limit is not None:
+            return self._senders_limit
         if self._stage_limits:
             return Limit.STAGE
         if self.is_peak:
@@ -99,6 +101,14 @@ class Run:
         if drops:
             return self._of_drops
         return Limit.BACKLOG if self._behind else Limit.FULL if self._full else Limit.LOAD
+
+    @property
+    def _senders_limit(self) -> Limit | None:
+        """What closed-loop senders are limited by, if they are by something of their own."""
+        full = links_load(self.data, self.scenario) >= FULL
+        if full and self.data.packets.drop_share == 0:
+            return Limit.LINKS
+        return Limit.CONTROL if self._held_back else None
 
     @property
     def _held_back(self) -> bool:

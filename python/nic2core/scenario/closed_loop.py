@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core.scenario.quantity import nanoseconds, size_bytes
+from nic2core._core import WIRE_OVERHEAD_BYTES
+from nic2core.scenario.quantity import gigabits, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,8 @@ class Group:
     """Whether a thread reads from all of them at once, and then waits for all."""
     control: Mapping[str, Any]
     """The table of their congestion control."""
+    link_mpps: float
+    """Packets that the link of one of them carries, millions per second."""
     differs: tuple[str, ...] = ()
     """Keys of what is asked of rivals and not of the others."""
 
@@ -46,6 +49,7 @@ def groups(traffic: Mapping[str, Any]) -> list[Group]:
 
 
 def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
+    frame = size_bytes(of["headers"]) + size_bytes(of["payload"]) + WIRE_OVERHEAD_BYTES
     return Group(
         of["senders"],
         round(size_bytes(of["read"]) / size_bytes(of["payload"])),
@@ -53,6 +57,7 @@ def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
         nanoseconds(of.get("think", "0 ns")),
         of.get("striped", False),
         of["control"],
+        gigabits(of["network"]["sender_link"]) * 1e3 / (8 * frame),
         differs,
     )
 

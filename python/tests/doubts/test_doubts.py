@@ -537,3 +537,51 @@ def test_others_that_fill_the_caches_leave_a_chase_nothing_to_warm_up() -> None:
         run = api.run("memory-latency", short | {"tenants.1.cores.count": readers})
         told.append([d for d in doubts(run) if "chase touches" in d])
     assert [len(doubts) for doubts in told] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("control", "key"),
+    [
+        ({"kind": "swift"}, "fabric_target"),
+        ({"kind": "timely", "high_threshold": "100 us"}, "high_threshold"),
+    ],
+)
+def test_a_target_that_the_empty_network_exceeds_is_told(control: dict[str, Any], key: str) -> None:
+    def told(delay: str, **more: object) -> list[str]:
+        keys = {"traffic.control": {**control, **more}, "traffic.network.delay": delay}
+        times = {"run.warmup": "1 ms", "run.duration": "1 ms", "tenants.0.cores.count": 2}
+        recovery = {"traffic.recovery.min_timeout": "5 ms"}
+        found = doubts(api.run("host-congestion", keys | times | recovery))
+        return [doubt for doubt in found if "it can only slow down" in doubt]
+
+    (doubt,) = told("200 us")
+    assert (
+        "the network alone takes 400 µs there and back (twice traffic.network.delay)"
+        in doubt.lower()
+    )
+    assert f"Set {key} to more than that." in doubt
+    assert told("10 us") == []
+    assert told("200 us", **{key: "1 ms"}) == []
+    # A control without a target for the delay has none to exceed.
+    control = {"kind": "dctcp"}
+    assert told("200 us") == []
+
+
+def test_connections_that_deliver_nothing_are_told_unless_by_chance(crowded: Result) -> None:
+    transport = crowded.data.transport
+    assert transport is not None
+    one = transport.connections[0]
+
+    def told(delivered: list[int]) -> list[str]:
+        connections = [one.model_copy(update={"delivered": n}) for n in delivered]
+        seen = {"connections": connections, "delivered": sum(delivered)}
+        data = crowded.data.model_copy(update={"transport": transport.model_copy(update=seen)})
+        return [d for d in doubts(replace(crowded, data=data)) if "delivered nothing" in d]
+
+    # A read is four packets: with 5 packets each in the mean 29 of 100 have none by chance.
+    assert told([7] * 71 + [0] * 29) == []
+    (doubt,) = told([20] * 25 + [0] * 75)
+    assert "75 of 100 connections delivered nothing" in doubt
+    # With 50 none has.
+    (doubt,) = told([50] * 99 + [0])
+    assert "1 of 100 connections" in doubt

@@ -181,7 +181,7 @@ def test_of_each_kind_the_worse_seed_is_told(what: str, calm: Result, closed_loo
         "short backlog": {"kind": "backlog", "depth": 32},
         "marks": {
             "control": {"kind": "dctcp", "min_cwnd": 1.0},
-            "network": {"ecn_threshold": "1", "delay": "5 us"},
+            "network": {"ecn_threshold": "1", "delay": "5 us", "sender_link": "100 Gbps"},
         },
         "bursts before a link": {"kind": "bursts"},
         "sizes above the capture's": {"kind": "replay", "rate": "40 Gbps"},

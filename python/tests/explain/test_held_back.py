@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from math import isnan
 
@@ -191,3 +192,44 @@ def test_where_no_packet_came_no_control_holds_anything_back() -> None:
     assert work(result.data)[1] == "accesses"
     assert result.limit is not Limit.CONTROL
     assert "congestion control" not in verdict(result)
+
+
+@pytest.mark.parametrize("windows", [{}, {"fabric_target": "1 s", "max_cwnd": 100.0}])
+def test_full_links_of_the_senders_are_named_and_no_more_cores_help(
+    windows: dict[str, str | float],
+) -> None:
+    """However far windows open: two links of 10 Gbit/s carry 18.4 of payload."""
+    keys = {"traffic.senders": 2, "traffic.network.sender_link": "10 Gbps"}
+    control = {f"traffic.control.{key}": value for key, value in windows.items()}
+    times = {"run.warmup": "10 ms", "run.duration": "2 ms", "machine.iommu.mode": "off"}
+    with warnings.catch_warnings(action="ignore"):
+        result = api.run("host-congestion", keys | control | times)
+    assert result.data.transport is not None
+    assert result.data.transport.goodput_gbps == pytest.approx(20 * 4096 / 4452, rel=0.02)
+    assert result.limit is Limit.LINKS
+    assert limit(result).startswith("senders' links")
+    assert verdict(result).startswith("the senders' links limit this run: they are busy ")
+    assert result.helps.by_domain["cores"].predicted == pytest.approx(0.0, abs=0.02)
+    assert result.model.demand <= 1.001 * 20e3 / (8 * 4452)
+
+
+def test_blocks_that_wait_for_timeouts_are_said_to() -> None:
+    incast = {
+        "traffic.senders": 64,
+        "traffic.striped": True,
+        "traffic.network.buffer": "256 KiB",
+        "traffic.network.ecn_threshold": "64 KiB",
+        "traffic.control": {"kind": "dctcp"},
+        "traffic.recovery.min_timeout": "1 ms",
+        "tenants.0.app.copied": "on-arrival",
+        "tenants.0.cores.count": 4,
+        "machine.iommu.mode": "off",
+        "run.warmup": "4 ms",
+        "run.duration": "4 ms",
+    }
+    with warnings.catch_warnings(action="ignore"):
+        run = api.run("host-congestion", incast)
+    assert run.limit is Limit.CONTROL
+    said = verdict(run)
+    assert ". A block takes " in said
+    assert ", and a retransmission timeout 1 ms or more. " in said

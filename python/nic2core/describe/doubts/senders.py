@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nic2core.describe import senders
 from nic2core.describe.doubts.warned import Warned
@@ -12,6 +12,8 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import percent, time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nic2core.run_record import Record
 
 MARKED = 0.9
@@ -20,6 +22,9 @@ MARKED = 0.9
 NEEDLESS = 0.03
 """Share of the packets that senders take for lost although they arrive, from which that shapes what
 the congestion control does. Where a round trip is near the timeout, 1 % is usual."""
+
+SEEN = 1e-4
+"""Share of such packets below which they are too few to be told."""
 
 DECIDES = 0.1
 """Share of losses in what windows are cut by, from which these shape what the control does."""
@@ -100,7 +105,7 @@ def needless(result: Record) -> Warned | None:
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
     by_losses = senders.cuts(transport).get(senders.LOSSES, 0.0)
     # Where nothing was lost, all that was done about losses was needless.
-    decides = by_losses >= DECIDES and transport.lost_share == 0
+    decides = by_losses >= DECIDES and transport.lost_share == 0 and wrongly >= SEEN
     if wrongly < NEEDLESS and not decides:
         return None
     least = result.scenario["traffic"]["recovery"]["min_timeout"]
@@ -129,6 +134,39 @@ def short_timeout(result: Record) -> Warned | None:
         f"back (twice traffic.network.delay = {delay}), so senders may give up packets that are on "
         "their way. Set it to several times as long."
     )
+
+
+def unreachable(result: Record) -> Warned | None:
+    """A warning if even the empty network takes longer than a target, so that windows only fall."""
+    transport, traffic = result.data.transport, result.scenario["traffic"]
+    if transport is None:
+        return None
+    empty_ns = 2 * nanoseconds(traffic["network"]["delay"])
+    for table, _ in senders.with_controls(result):
+        most_ns, keys = _highest_target(table)
+        if 0 < most_ns <= empty_ns:
+            return Warned(
+                f"the network alone takes {time(empty_ns)} there and back (twice "
+                f'traffic.network.delay), and the control "{table["kind"]}" slows down above '
+                f"{time(most_ns)} ({keys}), whatever the load: it can only slow down. Set "
+                f"{keys.split(' ', maxsplit=1)[0]} to more than that."
+            )
+    return None
+
+
+def _highest_target(table: Mapping[str, Any]) -> tuple[float, str]:
+    """The longest round trip, ns, at which a control does not slow down, and its keys; 0 for none.
+
+    Swift's target is for the time outside the server, of which the network is a part.
+    """
+    if "fabric_target" in table:
+        hops_ns = table["hops"] * nanoseconds(table["hop_target"])
+        scaling_ns = nanoseconds(table["flow_range"])
+        target_ns = nanoseconds(table["fabric_target"])
+        return target_ns + hops_ns + scaling_ns, "fabric_target + hops x hop_target + flow_range"
+    if "high_threshold" in table:
+        return nanoseconds(table["high_threshold"]), "high_threshold"
+    return 0.0, ""
 
 
 def starved(result: Record) -> Warned | None:

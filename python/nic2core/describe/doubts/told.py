@@ -16,6 +16,7 @@ from nic2core.describe.doubts.senders import (
     starved,
     unheard,
     unmarked,
+    unreachable,
 )
 from nic2core.describe.doubts.setup import (
     late_posting,
@@ -73,6 +74,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (unmarked,),
         (unheard,),
         (all_marked,),
+        (unreachable,),
         (short_timeout, needless),
         (starved,),
         (few_packets,),
