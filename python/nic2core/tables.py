@@ -319,8 +319,10 @@ def _known(annotation: Any) -> Any:
 
 
 def _spread(distribution: Distribution | None) -> dict[str, float | None]:
-    """A distribution as columns, without values if there is none."""
+    """A distribution as columns, without values if there is none, or nothing in it."""
     if distribution is None:
         return dict.fromkeys(SPREAD)
+    if distribution.count == 0:
+        return {**dict.fromkeys(SPREAD), "count": 0}
     percentiles = {column(p): v for p, v in distribution.percentiles_ns}
     return {"count": distribution.count, "mean_ns": distribution.mean_ns, **percentiles}

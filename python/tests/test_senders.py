@@ -128,7 +128,9 @@ def test_rivals_that_are_asked_for_less_are_not_compared(
     sentence = senders.done(run)
     groups = dict(senders.groups(run))
     assert groups["senders"] == ["32, swift", "8, swift, read 4 KiB, think 100 us"]
-    assert groups["fairness among them"] == [three(of.fairness) for of in measured(run).by_group]
+    assert groups["fairness among them"] == [
+        three(of.fairness or 0.0) for of in measured(run).by_group
+    ]
     names = [n.name for n in headline(run)]
     show_result(run)
     shown = capsys.readouterr().out

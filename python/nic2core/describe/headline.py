@@ -161,7 +161,7 @@ def _senders(result: Record) -> Iterator[Number]:
     for cause, share in senders.cuts(transport).items():
         yield _percent(f"cut by {cause}", share)
     yield _beside("in flight", senders.in_flight(result.data), "packets")
-    if senders.asked_alike(result):
+    if senders.asked_alike(result) and transport.fairness is not None:
         yield _beside("fairness", transport.fairness, "")
     if transport.by_group:
         yield _number("goodput of the rivals", transport.by_group[1].goodput_gbps, "Gbit/s")

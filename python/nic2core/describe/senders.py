@@ -67,7 +67,7 @@ def done(result: Record) -> str:
     fair = (
         f" Jain's fairness over {len(transport.connections):,} connections is "
         f"{three(transport.fairness)}."
-        if asked_alike(result)
+        if asked_alike(result) and transport.fairness is not None
         else ""
     )
     return (
@@ -87,7 +87,7 @@ def _marked(transport: TransportResults) -> str:
 
 def asked_alike(result: Record) -> bool:
     """Whether all senders are asked for the same, so that what they get can be compared."""
-    return not any(group.differs for group in closed_loop.groups(result.scenario["traffic"]))
+    return all(g.asked_the_same for g in closed_loop.groups(result.scenario["traffic"]))
 
 
 def _rivals(result: Record) -> str:
@@ -116,7 +116,10 @@ def groups(result: Record) -> list[tuple[str, list[str]]]:
         ("timeouts", [f"{of.timeouts:,}" for of in found]),
         ("windows are cut by", [_shares(cuts(of)) for of in found]),
         ("cut in all, packets per ms", [three(cut_per_ms(of, result.data)) for of in found]),
-        ("fairness among them", [three(of.fairness) for of in found]),
+        (
+            "fairness among them",
+            [NOTHING if of.fairness is None else three(of.fairness) for of in found],
+        ),
     ]
     for delay in ("read_latency", "block_latency"):
         spreads: list[Distribution | None] = [getattr(of, delay) for of in found]
@@ -129,7 +132,7 @@ def groups(result: Record) -> list[tuple[str, list[str]]]:
 
 
 def _different(traffic: Mapping[str, Any], group: Group) -> str:
-    """What is asked of rivals, as far as it is not what is asked of the others."""
+    """In what rivals differ from the others, besides their control."""
     values = ((key, toml_value(traffic["rivals"][key]).strip('"')) for key in group.differs)
     return "".join(f", {key} {value}" for key, value in values)
 

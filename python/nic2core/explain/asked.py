@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nic2core.scenario.closed_loop import groups
-from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,10 +30,11 @@ def asked(data: Results, scenario: dict[str, Any]) -> list[Asked]:
     traffic = scenario["traffic"]
     # Even the shortest time in the server may have waits in it, if queues never empty.
     moved = [s.distribution.cdf for s in data.latency if s.stage in {"dma", "service"}]
-    trip_ns = 2 * nanoseconds(traffic["network"]["delay"]) + sum(cdf[0][0] for cdf in moved if cdf)
+    server_ns = sum(cdf[0][0] for cdf in moved if cdf)
     packet_ns = max(thread_ns(data), _wire_ns(data))
     found = []
     for group, of in zip(groups(traffic), of_groups(data.transport), strict=True):
+        trip_ns = 2 * group.delay_ns + server_ns
         each = _of_a_thread(group, of.mean_window, trip_ns, packet_ns)
         mpps = min(len(data.queues) * each * 1e3, group.senders * group.link_mpps)
         found.append(Asked(mpps, of.mean_window < largest_window(group, of.mean_window) / 2))

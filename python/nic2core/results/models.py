@@ -137,8 +137,8 @@ class SendersResults(Plain):
     """
     cut_by_losses: float = 0.0
     """Packets by which windows were cut because packets were considered lost."""
-    fairness: float
-    """Jain's fairness index over what their connections delivered."""
+    fairness: float | None = None
+    """Jain's fairness index over what their connections delivered; absent if that is nothing."""
     read_latency: Distribution
     """From the issue of a read from them until it and all reads before it on its connection are
     complete.
@@ -232,9 +232,9 @@ class TransportResults(Plain):
     """
     cut_by_losses: float = 0.0
     """Packets by which windows were cut because packets were considered lost."""
-    fairness: float
+    fairness: float | None = None
     """Jain's index over the packets delivered by each connection: 1 if all are equal, one over
-    their number if one has all.
+    their number if one has all; absent if nothing was delivered.
     """
     rtt: Distribution
     """Round trip: from sending a packet to the arrival of its acknowledgement."""

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+OF_THE_WAY = frozenset({"delay", "sender_link"})
+"""Keys of rivals that the others have in the table of the network."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Senders that are like one another."""
@@ -27,8 +31,15 @@ class Group:
     """The table of their congestion control."""
     link_mpps: float
     """Packets that the link of one of them carries, millions per second."""
+    delay_ns: float
+    """One-way delay to the server without queueing."""
     differs: tuple[str, ...] = ()
-    """Keys of what is asked of rivals and not of the others."""
+    """Keys of rivals, besides their control, in which they differ from the others."""
+
+    @property
+    def asked_the_same(self) -> bool:
+        """Whether the same is asked of them as of the others, wherever they are."""
+        return not {*self.differs} - OF_THE_WAY
 
     @property
     def open_packets(self) -> int:
@@ -39,13 +50,14 @@ class Group:
 def groups(traffic: Mapping[str, Any]) -> list[Group]:
     """The groups of senders: rivals last, if there are any."""
     rivals = traffic.get("rivals")
+    all_ = {**traffic, **{key: traffic["network"][key] for key in OF_THE_WAY}}
     if rivals is None:
-        return [_group(traffic)]
+        return [_group(all_)]
     others = traffic["senders"] - rivals["senders"]
     given = {key: value for key, value in rivals.items() if value is not None}
-    asked = (key for key in given if key not in {"senders", "control"})
-    differs = tuple(key for key in asked if given[key] != traffic.get(key))
-    return [_group({**traffic, "senders": others}), _group({**traffic, **given}, differs)]
+    own = (key for key in given if key not in {"senders", "control"})
+    differs = tuple(key for key in own if given[key] != all_.get(key))
+    return [_group({**all_, "senders": others}), _group({**all_, **given}, differs)]
 
 
 def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
@@ -57,7 +69,8 @@ def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
         nanoseconds(of.get("think", "0 ns")),
         of.get("striped", False),
         of["control"],
-        gigabits(of["network"]["sender_link"]) * 1e3 / (8 * frame),
+        gigabits(of["sender_link"]) * 1e3 / (8 * frame),
+        nanoseconds(of["delay"]),
         differs,
     )
 

@@ -934,6 +934,18 @@ class Rivals(Model):
     """Mean time before the next read from them."""
     striped: bool | None = None
     """Whether blocks are striped over them. They never share a block with the other senders."""
+    start: Duration | None = None
+    """When they begin to be read from, counted from the beginning of the run, of which the warm-up
+    is a part. Absent: at once.
+    """
+    stop: Duration | None = None
+    """When no more reads are asked for, counted in the same way; those that are open are completed.
+    Absent: never.
+    """
+    delay: Duration | None = None
+    """One-way delay from them to the server without queueing."""
+    sender_link: BitRate | None = None
+    """Rate of the link of each of them."""
     control: Control | None = None
     """Their congestion control."""
 
@@ -972,8 +984,8 @@ class ClosedLoopTraffic(Model):
     control: Control
     """The congestion control."""
     rivals: Rivals | None = None
-    """Senders that differ from the others, in their congestion control or in what is read from
-    them: which gets what.
+    """Senders that differ from the others, in their congestion control, in what is read from them
+    and when, or in their way to the server: which gets what.
     """
     watched: UInt32 = 0
     """Of how many senders the time series shows the congestion window individually, that of their
@@ -1293,7 +1305,8 @@ CopyTime: TypeAlias = Literal["on-arrival", "on-completion"]
 its place in the memory of its read: the application has such memory for every open read.
 `on-completion`: All packets of a read when it is complete. They wait in their receive buffers until
 then. A thread copies all its reads to the same memory: the application is done with one before the
-next is copied.
+next is copied. The last packet is acknowledged after the copy, which is part of its delay in the
+server.
 """
 
 

@@ -555,10 +555,7 @@ def test_a_target_that_the_empty_network_exceeds_is_told(control: dict[str, Any]
         return [doubt for doubt in found if "it can only slow down" in doubt]
 
     (doubt,) = told("200 us")
-    assert (
-        "the network alone takes 400 µs there and back (twice traffic.network.delay)"
-        in doubt.lower()
-    )
+    assert "the network alone takes 400 µs there and back (twice its delay)" in doubt.lower()
     assert f"Set {key} to more than that." in doubt
     assert told("10 us") == []
     assert told("200 us", **{key: "1 ms"}) == []

@@ -41,7 +41,7 @@ pub enum CopyTime {
     OnArrival,
     /// All packets of a read when it is complete. They wait in their receive buffers until then. A
     /// thread copies all its reads to the same memory: the application is done with one before the
-    /// next is copied.
+    /// next is copied. The last packet is acknowledged after the copy, which is part of its delay in the server.
     OnCompletion,
 }
 

@@ -15,8 +15,8 @@ pub(super) struct Share {
     pub(super) cut_by_host: Option<f64>,
     pub(super) cut_by_path: f64,
     pub(super) cut_by_losses: f64,
-    /// Jain's index over what they delivered.
-    pub(super) fairness: f64,
+    /// Jain's index over what they delivered; `None` if that is nothing.
+    pub(super) fairness: Option<f64>,
 }
 
 impl Share {
@@ -45,11 +45,11 @@ pub(super) fn share_lost(lost: u64, came: u64, kept: u64) -> f64 {
     if of == 0 { 0.0 } else { lost as f64 / of as f64 }
 }
 
-/// Jain's fairness index: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
-fn jain(values: impl Iterator<Item = u64> + Clone) -> f64 {
+/// Jain's fairness index: (sum of x)^2 / (n * sum of x^2); `None` if there is nothing to share.
+fn jain(values: impl Iterator<Item = u64> + Clone) -> Option<f64> {
     let (n, sum) = (values.clone().count() as f64, values.clone().sum::<u64>() as f64);
     let squares: f64 = values.map(|x| (x as f64).powi(2)).sum();
-    if squares > 0.0 { sum.powi(2) / (n * squares) } else { 1.0 }
+    (squares > 0.0).then(|| sum.powi(2) / (n * squares))
 }
 
 #[cfg(test)]
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn shares_are_fair_if_all_are_the_same() {
-        assert_eq!(jain([5, 0, 0, 0].into_iter()), 0.25);
-        assert_eq!(jain([3, 3, 3].into_iter()), 1.0);
-        assert_eq!(jain([0, 0].into_iter()), 1.0);
+        assert_eq!(jain([5, 0, 0, 0].into_iter()), Some(0.25));
+        assert_eq!(jain([3, 3, 3].into_iter()), Some(1.0));
+        assert_eq!(jain([0, 0].into_iter()), None);
     }
 }

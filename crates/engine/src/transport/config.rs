@@ -45,8 +45,8 @@ pub struct ClosedLoopConfig {
     pub recovery: RecoveryConfig,
     /// The congestion control.
     pub control: ControlConfig,
-    /// Senders that differ from the others, in their congestion control or in what is read from them: which gets
-    /// what.
+    /// Senders that differ from the others, in their congestion control, in what is read from them and when, or in
+    /// their way to the server: which gets what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rivals: Option<Box<RivalsConfig>>,
     /// Of how many senders the time series shows the congestion window individually, that of their connection to the
@@ -91,7 +91,7 @@ impl Default for RecoveryConfig {
 }
 
 /// Senders that differ from the others. What is absent is as for those.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RivalsConfig {
     /// How many of the senders: the last ones.
@@ -108,6 +108,19 @@ pub struct RivalsConfig {
     /// Whether blocks are striped over them. They never share a block with the other senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub striped: Option<bool>,
+    /// When they begin to be read from, counted from the beginning of the run, of which the warm-up is a part. Absent:
+    /// at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Duration>,
+    /// When no more reads are asked for, counted in the same way; those that are open are completed. Absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+    /// One-way delay from them to the server without queueing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Rate of the link of each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_link: Option<BitRate>,
     /// Their congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlConfig>,
@@ -140,6 +153,10 @@ impl ClosedLoopConfig {
             open_reads: self.open_reads,
             think: self.think,
             striped: self.striped,
+            start: Duration(0),
+            stop: None,
+            delay: self.network.delay,
+            link: self.network.sender_link,
             control_key: "traffic.control",
             control: &self.control,
         };
@@ -152,6 +169,10 @@ impl ClosedLoopConfig {
             open_reads: rivals.open_reads.unwrap_or(self.open_reads),
             think: rivals.think.unwrap_or(self.think),
             striped: rivals.striped.unwrap_or(self.striped),
+            start: rivals.start.unwrap_or_default(),
+            stop: rivals.stop,
+            delay: rivals.delay.unwrap_or(all.delay),
+            link: rivals.sender_link.unwrap_or(all.link),
             control_key: own.map_or(all.control_key, |_| "traffic.rivals.control"),
             control: own.unwrap_or(all.control),
         };
@@ -189,15 +210,14 @@ impl ClosedLoopConfig {
         check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
         check.within("think", self.think, Duration(0)..=MAX_DELAY);
-        check.below("control", |check| self.control.check(self.valid_link(), check));
+        // It must be possible on the slowest link of those who have it.
+        let others = self.rivals.as_ref().filter(|rivals| rivals.control.is_none());
+        let link = others.and_then(|rivals| rivals.sender_link).unwrap_or(MAX_LINK);
+        let link = valid_link(link.min(self.network.sender_link));
+        check.below("control", |check| self.control.check(link, check));
         if let Some(rivals) = &self.rivals {
             check.below("rivals", |check| self.check_rivals(rivals, check));
         }
-    }
-
-    /// The rate of a sender's link, or one near it that can be simulated: what is wrong with it is told once.
-    fn valid_link(&self) -> BitRate {
-        self.network.sender_link.clamp(MIN_LINK, MAX_LINK)
     }
 
     /// Checks what rivals have of their own.
@@ -206,14 +226,12 @@ impl ClosedLoopConfig {
             let allowed = format!("at least 1, and fewer than traffic.senders ({})", self.senders);
             check.refuse("senders", rivals.senders, allowed);
         }
-        let RivalsConfig { senders, read, open_reads, think, striped, control } = rivals;
-        let same = read.is_none() && open_reads.is_none() && think.is_none() && striped.is_none();
-        if same && control.is_none() {
-            let allowed =
-                "also one of read, open_reads, think, striped and control, in which they differ";
-            check.refuse("senders", senders, allowed);
+        if (RivalsConfig { senders: rivals.senders, ..RivalsConfig::default() }) == *rivals {
+            let allowed = "also one of read, open_reads, think, striped, start, stop, delay, \
+                sender_link and control, in which they differ";
+            check.refuse("senders", rivals.senders, allowed);
         }
-        match (*read, *open_reads) {
+        match (rivals.read, rivals.open_reads) {
             _ if self.payload.0 == 0 => {}
             (Some(read), Some(open_reads)) => self.check_reads(read, open_reads, check),
             // What is wrong with `traffic.read` is told of that.
@@ -228,8 +246,23 @@ impl ClosedLoopConfig {
             (None, _) => {}
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
+        let start = rivals.start.unwrap_or_default();
+        check.within("start", start, Duration(0)..=MAX_DELAY);
+        if let Some(stop) = rivals.stop {
+            let after = Duration(start.0.saturating_add(1));
+            check.within_what("stop", stop, after..=MAX_DELAY, ", after traffic.rivals.start");
+        }
+        if let Some(delay) = rivals.delay {
+            let most = self.recovery.min_timeout;
+            let what = ", the most being traffic.recovery.min_timeout";
+            check.within_what("delay", delay, Duration(1)..=most, what);
+        }
+        if let Some(link) = rivals.sender_link {
+            check.within("sender_link", link, MIN_LINK..=MAX_LINK);
+        }
         if let Some(control) = &rivals.control {
-            check.below("control", |check| control.check(self.valid_link(), check));
+            let link = valid_link(rivals.sender_link.unwrap_or(self.network.sender_link));
+            check.below("control", |check| control.check(link, check));
         }
     }
 
@@ -276,6 +309,11 @@ impl ClosedLoopConfig {
     }
 }
 
+/// The rate of a link, or one near it that can be simulated: what is wrong with it is told once.
+fn valid_link(link: BitRate) -> BitRate {
+    link.clamp(MIN_LINK, MAX_LINK)
+}
+
 /// Senders that are like one another.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
@@ -284,6 +322,13 @@ pub(crate) struct Group<'a> {
     pub(crate) open_reads: u32,
     pub(crate) think: Duration,
     pub(crate) striped: bool,
+    /// When they are asked for their first reads, and from when for no more.
+    pub(crate) start: Duration,
+    pub(crate) stop: Option<Duration>,
+    /// One-way delay to the server.
+    pub(crate) delay: Duration,
+    /// Rate of the link of each of them.
+    pub(crate) link: BitRate,
     /// The key of their congestion control.
     pub(crate) control_key: &'static str,
     pub(crate) control: &'a ControlConfig,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::config::ClosedLoopConfig;
+use super::config::{ClosedLoopConfig, Group};
 use super::connection::{Connection, Next};
 use super::control::Path;
 use super::counts::{ConnectionCounts, Counts, GroupCounts};
@@ -25,7 +25,8 @@ use crate::units::{BitRate, Size};
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     senders: u32,
-    delay: Ps,
+    /// One-way delay of each sender.
+    delays: Vec<Ps>,
     frame: u32,
     connections: Vec<Connection>,
     receivers: Vec<Receiver>,
@@ -52,12 +53,9 @@ impl Network {
     pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
         let number = (config.senders * queues) as usize;
         let Size(frame) = config.frame();
-        let path = Path {
-            frame_bits: wire_bits(frame as u32),
-            link: config.network.sender_link,
-            connections: queues,
-        };
         let idle = config.groups().flat_map(|group| {
+            let frame_bits = wire_bits(frame as u32);
+            let path = Path { frame_bits, link: group.link, connections: queues };
             let idle = Connection::new(group.control, &path, &config.recovery);
             std::iter::repeat_n(idle, group.senders.len())
         });
@@ -65,14 +63,17 @@ impl Network {
         let receivers = config.reads().into_iter().map(|reads| Receiver::new(reads.packets));
         let receivers: Vec<Receiver> = receivers.collect();
         let groups = config.groups().enumerate();
+        let each =
+            |group: Group<'_>| std::iter::repeat_n((group.delay, group.link), group.senders.len());
+        let ways: Vec<_> = config.groups().flat_map(each).collect();
         let mut network = Network {
             senders: config.senders,
-            delay: config.network.delay.ps(),
+            delays: ways.iter().map(|(delay, _)| delay.ps()).collect(),
             frame: frame as u32,
             connections: connections.into_iter().cycle().take(number).collect(),
             receivers: receivers.into_iter().cycle().take(number).collect(),
             requests: Requests::new(config, queues, Rng::new(seed, "transport")),
-            links: vec![Serial::new(config.network.sender_link); config.senders as usize],
+            links: ways.iter().map(|&(_, link)| Serial::new(link)).collect(),
             switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
             datagrams: Slots::default(),
             first_acknowledged: 0,
@@ -89,9 +90,9 @@ impl Network {
 
     /// Asks for the first reads.
     fn begin(&mut self) {
-        let round_trip = Ps(2 * self.delay.0);
         for batch in 0..self.requests.batches() {
             let open_reads = self.requests.open_reads(batch);
+            let round_trip = Ps(2 * self.delay(self.requests.connections(batch).start).0);
             if !self.requests.are_carried(batch) {
                 for _ in 0..open_reads {
                     self.due.push((self.requests.first(batch, round_trip), Step::Ask, batch));
@@ -108,6 +109,11 @@ impl Network {
                 self.due.push((at, Step::Wake, connection));
             }
         }
+    }
+
+    /// One-way delay of a connection's sender.
+    fn delay(&self, connection: u32) -> Ps {
+        self.delays[(connection % self.senders) as usize]
     }
 
     /// Bytes of a data frame.
@@ -169,7 +175,7 @@ impl Network {
                     d.asked = receiver.asked();
                 }
                 Some(Request::Later { at, batch, block }) => {
-                    self.due.push((at, Step::Ask, batch));
+                    self.due.extend(at.map(|at| (at, Step::Ask, batch)));
                     block.into_iter().for_each(|time| group.blocks.record(time));
                 }
             }
@@ -185,7 +191,7 @@ impl Network {
         self.requests.asked(now, batch);
         for connection in self.requests.connections(batch) {
             self.receivers[connection as usize].ask(now);
-            self.due.push((now + self.delay, Step::Asked, connection));
+            self.due.push((now + self.delay(connection), Step::Asked, connection));
         }
     }
 
@@ -198,7 +204,8 @@ impl Network {
 
     /// The acknowledgement leaves the server.
     pub(crate) fn acknowledge(&mut self, now: Ps, datagram: u32) {
-        self.due.push((now + self.delay, Step::Ack, datagram));
+        let delay = self.delay(self.datagrams.get(datagram).connection);
+        self.due.push((now + delay, Step::Ack, datagram));
     }
 
     /// An acknowledgement reaches its sender.
@@ -272,7 +279,8 @@ impl Network {
                     of.sent_again += u64::from(again);
                     let datagram = Datagram::new(connection, number, order, now);
                     let datagram = self.datagrams.add(datagram);
-                    let at = self.links[sender].send(now, wire_bits(self.frame)) + self.delay;
+                    let sent = self.links[sender].send(now, wire_bits(self.frame));
+                    let at = sent + self.delays[sender];
                     self.due.push((at, Step::Switch, datagram));
                 }
                 Next::WaitUntil(at) => {

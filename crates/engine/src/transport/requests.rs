@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::config::ClosedLoopConfig;
 use crate::rng::{Rng, below};
 use crate::time::Ps;
+use crate::units::Duration;
 
 /// How the read after a completed one is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +16,8 @@ pub(super) enum Request {
     Carried,
     /// Each connection of a batch gets a message of its own.
     Later {
-        at: Ps,
+        /// `None` if no more is asked for.
+        at: Option<Ps>,
         batch: u32,
         /// How long the block took that is complete now; `None` if reads are independent.
         block: Option<Ps>,
@@ -45,6 +47,9 @@ struct Batch {
     open_reads: u32,
     /// Mean pause between a read, or a block, and the next.
     think: Ps,
+    /// When it is asked for its first reads, and from when for no more.
+    start: Ps,
+    stop: Option<Ps>,
     /// `None` if reads are independent.
     blocks: Option<Blocks>,
 }
@@ -71,6 +76,8 @@ impl Requests {
                         connections: begin..begin + together as u32,
                         open_reads: of.open_reads,
                         think: of.think.ps(),
+                        start: of.start.ps(),
+                        stop: of.stop.map(Duration::ps),
                         blocks: of.striped.then(Blocks::default),
                     };
                     let number = requests.batches.len() as u32;
@@ -103,12 +110,15 @@ impl Requests {
         *think == Ps::ZERO && blocks.is_none()
     }
 
-    /// When a batch is asked for one of its first reads: after a pause or, without pauses, within a round trip.
+    /// When a batch is asked for one of its first reads: once it starts, after a pause or, without pauses, within a
+    /// round trip.
     pub(super) fn first(&mut self, batch: u32, round_trip: Ps) -> Ps {
-        match self.batches[batch as usize].think {
-            Ps::ZERO => Ps(below(self.stream.next_u64(), round_trip.0)),
-            think => pause(&mut self.stream, think),
-        }
+        let Batch { think, start, .. } = self.batches[batch as usize];
+        start
+            + match think {
+                Ps::ZERO => Ps(below(self.stream.next_u64(), round_trip.0)),
+                think => pause(&mut self.stream, think),
+            }
     }
 
     /// A batch is asked for a read on each of its connections.
@@ -122,10 +132,12 @@ impl Requests {
     /// Read `number` of a connection, counted from 0, is complete: how to ask for the next, if it is time to.
     pub(super) fn complete(&mut self, now: Ps, connection: u32, number: u64) -> Option<Request> {
         let batch = self.batch_of[connection as usize];
-        if self.are_carried(batch) {
-            return Some(Request::Carried);
-        }
+        let carried = self.are_carried(batch);
         let of = &mut self.batches[batch as usize];
+        let goes_on = of.stop.is_none_or(|stop| now < stop);
+        if carried {
+            return goes_on.then_some(Request::Carried);
+        }
         let mut block = None;
         if let Some(blocks) = &mut of.blocks {
             let in_open = (number - blocks.complete) as usize;
@@ -135,7 +147,8 @@ impl Requests {
             blocks.complete += 1;
             block = Some(now - done.issued);
         }
-        Some(Request::Later { at: now + pause(&mut self.stream, of.think), batch, block })
+        let at = goes_on.then(|| now + pause(&mut self.stream, of.think));
+        Some(Request::Later { at, batch, block })
     }
 }
 
@@ -176,7 +189,8 @@ mod tests {
         for (connection, number) in [(3, 0), (5, 0), (5, 1), (3, 1)] {
             assert_eq!(requests.complete(ns(5), connection, number), None);
         }
-        let later = |at, took| Some(Request::Later { at: ns(at), batch: 1, block: Some(ns(took)) });
+        let later =
+            |at, took| Some(Request::Later { at: Some(ns(at)), batch: 1, block: Some(ns(took)) });
         assert_eq!(requests.complete(ns(9), 4, 0), later(9, 8));
         requests.asked(ns(9), 1);
         assert_eq!(requests.complete(ns(10), 4, 1), later(10, 8));
@@ -192,7 +206,9 @@ mod tests {
         let (n, mut sum, mut long) = (20_000, 0.0, 0.0);
         for number in 0..n {
             let ask = requests.complete(Ps::from_us(7), 4, number);
-            let Some(Request::Later { at, batch: 4, block: None }) = ask else { panic!("{ask:?}") };
+            let Some(Request::Later { at: Some(at), batch: 4, block: None }) = ask else {
+                panic!("{ask:?}")
+            };
             let pause = (at - Ps::from_us(7)).as_ns_f64();
             sum += pause;
             long += f64::from(u8::from(pause > 50e3));

@@ -126,12 +126,13 @@ def short_timeout(result: Record) -> Warned | None:
     transport, traffic = result.data.transport, result.scenario["traffic"]
     if transport is None:
         return None
-    least, delay = traffic["recovery"]["min_timeout"], traffic["network"]["delay"]
-    if nanoseconds(least) >= 2 * nanoseconds(delay):
+    least = traffic["recovery"]["min_timeout"]
+    delay_ns = max(group.delay_ns for group in closed_loop.groups(traffic))
+    if nanoseconds(least) >= 2 * delay_ns:
         return None
     return Warned(
         f"traffic.recovery.min_timeout = {least} is shorter than the network's delay there and "
-        f"back (twice traffic.network.delay = {delay}), so senders may give up packets that are on "
+        f"back (twice {time(delay_ns)}), so senders may give up packets that are on "
         "their way. Set it to several times as long."
     )
 
@@ -141,13 +142,13 @@ def unreachable(result: Record) -> Warned | None:
     transport, traffic = result.data.transport, result.scenario["traffic"]
     if transport is None:
         return None
-    empty_ns = 2 * nanoseconds(traffic["network"]["delay"])
-    for table, _ in senders.with_controls(result):
+    for group in closed_loop.groups(traffic):
+        table, empty_ns = group.control, 2 * group.delay_ns
         most_ns, keys = _highest_target(table)
         if 0 < most_ns <= empty_ns:
             return Warned(
-                f"the network alone takes {time(empty_ns)} there and back (twice "
-                f'traffic.network.delay), and the control "{table["kind"]}" slows down above '
+                f"the network alone takes {time(empty_ns)} there and back (twice its "
+                f'delay), and the control "{table["kind"]}" slows down above '
                 f"{time(most_ns)} ({keys}), whatever the load: it can only slow down. Set "
                 f"{keys.split(' ', maxsplit=1)[0]} to more than that."
             )

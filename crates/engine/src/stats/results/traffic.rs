@@ -152,8 +152,9 @@ pub struct TransportResults {
     #[serde(default)]
     pub cut_by_losses: f64,
     /// Jain's index over the packets delivered by each connection: 1 if all are equal, one over
-    /// their number if one has all.
-    pub fairness: f64,
+    /// their number if one has all; absent if nothing was delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<f64>,
     /// Round trip: from sending a packet to the arrival of its acknowledgement.
     pub rtt: Distribution,
     /// The part of the round trip outside the server, as the senders compute it.
@@ -205,8 +206,9 @@ pub struct SendersResults {
     /// Packets by which windows were cut because packets were considered lost.
     #[serde(default)]
     pub cut_by_losses: f64,
-    /// Jain's fairness index over what their connections delivered.
-    pub fairness: f64,
+    /// Jain's fairness index over what their connections delivered; absent if that is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<f64>,
     /// From the issue of a read from them until it and all reads before it on its connection are complete.
     pub read_latency: Distribution,
     /// From the request for a block that is striped over them until all of it has arrived; absent if reads are

@@ -82,20 +82,23 @@ proptest! {
         min_timeout_us in 10u64..2000,
         think_us in prop_oneof![Just(0), 1u64..1000],
         striped in any::<bool>(),
-        rivals in prop::option::of((1u32..20, 1u64..16, 1u32..4, any::<bool>())),
+        rivals in prop::option::of((1u32..20, 1u64..16, 1u32..4, any::<bool>(), 0u32..4)),
     ) {
         let mut config = config(&control, senders, open_reads);
         config.think = Duration(think_us * 1_000_000);
         config.striped = striped;
         config.rivals = rivals.filter(|rivals| rivals.0 < senders).map(|rivals| {
-            let (senders, packets, open_reads, striped) = rivals;
+            let (senders, packets, open_reads, striped, differ) = rivals;
             Box::new(RivalsConfig {
                 senders,
                 read: Some(Size(packets << 12)),
                 open_reads: Some(open_reads),
-                think: None,
                 striped: Some(striped),
-                control: None,
+                delay: (differ == 1).then_some(Duration(3_000_000)),
+                sender_link: (differ == 2).then_some(BitRate(1_000_000_000)),
+                start: (differ == 3).then_some(Duration(200_000_000)),
+                stop: (differ == 3).then_some(Duration(300_000_000_000)),
+                ..RivalsConfig::default()
             })
         });
         config.recovery.min_timeout = Duration(min_timeout_us * 1_000_000);
