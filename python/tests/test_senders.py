@@ -13,13 +13,14 @@ from nic2core import api
 from nic2core.command.terminal import show_comparison, show_result
 from nic2core.describe import rows, seeds, senders
 from nic2core.describe.differences import differences
+from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
 from nic2core.results.models import Distribution, SendersResults
-from nic2core.words import three, time
+from nic2core.words import NOTHING, three, time
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -356,3 +357,33 @@ def test_senders_that_sent_nothing_meanwhile_can_be_told_of() -> None:
     assert result.limit is Limit.CONTROL
     assert "the senders' congestion control holds the load back" in verdict(result)
     assert ("retransmitted", "0") in [(n.name, n.value) for n in headline(result)]
+
+
+def test_rivals_that_are_elsewhere_are_asked_for_the_same() -> None:
+    def run(**rivals: object) -> Result:
+        times = {"run.warmup": "2 ms", "run.duration": "1 ms", "tenants.0.cores.count": 2}
+        keys = {"traffic.rivals": {"senders": 20, **rivals}}
+        with warnings.catch_warnings(action="ignore"):
+            return api.run("host-congestion", keys | times)
+
+    far = run(delay="60 us", sender_link="50 Gbps")
+    assert dict(senders.groups(far))["senders"] == [
+        "20, swift",
+        "20, swift, delay 60 us, sender_link 50 Gbps",
+    ]
+    times = senders.advantage(far)
+    assert times is not None
+    assert times < 1
+    # Also the way that may take longer than a timeout is theirs.
+    assert any("there and back (twice 60.0 µs)" in doubt for doubt in doubts(far))
+    # What comes later has less time.
+    late = run(start="2500 us")
+    assert senders.advantage(late) is None
+    assert "fairness" not in [n.name for n in headline(late)]
+    # And who is not there at all delivers nothing that could be shared fairly.
+    absent = run(start="4 ms")
+    assert [of.fairness is None for of in measured(absent).by_group] == [False, True]
+    assert dict(senders.groups(absent))["fairness among them"][1] == NOTHING
+    reads = absent.tables.by_group["read_p99_ns", "read_count"].rows()
+    assert reads[0][0] > 0
+    assert reads[1] == (None, 0)

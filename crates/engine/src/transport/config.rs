@@ -462,6 +462,11 @@ mod tests {
             ("/rivals", json!({"senders": 1, "open_reads": 33}), "rivals.open_reads"),
             ("/rivals", json!({"senders": 1, "read": "516 KiB"}), "rivals.read"),
             ("/rivals", json!({"senders": 1, "think": "2 s"}), "rivals.think"),
+            ("/rivals", json!({"senders": 1, "start": "2 s"}), "rivals.start"),
+            ("/rivals", json!({"senders": 1, "start": "3 ms", "stop": "3 ms"}), "rivals.stop"),
+            ("/rivals", json!({"senders": 1, "delay": "0 ns"}), "rivals.delay"),
+            ("/rivals", json!({"senders": 1, "delay": "2 ms"}), "rivals.delay"),
+            ("/rivals", json!({"senders": 1, "sender_link": "1 kbps"}), "rivals.sender_link"),
             (
                 "/rivals",
                 json!({"senders": 1, "control": {"kind": "dctcp", "gain": 0.0}}),
