@@ -29,7 +29,11 @@ COLUMNS = {
     "p99_rtt_ns": "p99 round trip, µs",
     "p99_read_ns": "p99 whole read, µs",
     "mean_host_delay_ns": "mean time in the server, µs",
+    "p99_host_delay_ns": "p99 time in the server, µs",
     "drop_share": "share of packets dropped",
+    "retransmitted_share": "share of packets retransmitted",
+    "packets_in_flight": "packets in flight",
+    "fairness": "Jain's fairness index",
     "memory_gbytes_per_s": "memory traffic, GB/s",
 }
 """Columns of a sweep's table that a comparison draws, with the titles used there. Times have the
