@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_DOWN, Context
 from typing import TYPE_CHECKING, Any
 
+from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.scenario.quantity import is_bit_rate
 from nic2core.words import distinct, three, time
 
@@ -73,9 +74,12 @@ def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
     others = "values of run.warmup" if replays else "seeds (compare --peak --vary run.seed=1,2,3)"
     tried = packets.offered_mpps if apart else found.peak_mpps
     holds, above = three(tried), "at the line rate"
-    if fails is not None:
+    if fails is not None and fails > tried:
         holds, short = distinct(tried, fails)
         above = f"{short} Mpps does not"
+    elif fails is not None:
+        # By chance fewer packets came at the higher rate.
+        above = f"{PEAK_RESOLUTION_PERCENT} % more does not"
     rate = f"{three(found.peak_mpps)} Mpps of {holds} offered" if apart else f"{holds} Mpps"
     return (
         f"Peak: {rate}{wire} holds, {above} ({failed(found)[1]}); "

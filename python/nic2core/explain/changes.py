@@ -15,7 +15,7 @@ from nic2core.explain.asked import asked, links_mpps
 from nic2core.explain.dispatch import dealt, evenly, more_flows
 from nic2core.explain.footprint import longer_receive_rings, longer_send_rings
 from nic2core.explain.pages import (
-    LARGE,
+    LARGER,
     larger_pages,
     why_longer_rings_may_miss,
     why_they_may_miss,
@@ -207,11 +207,13 @@ def _rows_would_change(data: Results) -> str:
 
 
 def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
-    """Larger pages: none miss if the IOTLB holds all that are in use."""
-    sets = larger_pages(data, scenario)
-    if sets:
-        why = why_they_may_miss(data, scenario)
-        yield Change("iommu", f"pages of {LARGE}", sets, without_misses(data), why)
+    """Larger pages, up to the size of which the IOTLB holds all that are in use: none miss then."""
+    for page in LARGER:
+        sets, why = larger_pages(data, scenario, page), why_they_may_miss(data, scenario, page)
+        if sets:
+            yield Change("iommu", f"pages of {page}", sets, without_misses(data), why)
+        if not why:
+            return
 
 
 def _more_flows(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

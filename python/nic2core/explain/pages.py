@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 WALKING = 0.05
 """Share of the time in page walks from which they are expected to lower the rate."""
 
-SMALL, LARGE = "4 KiB", "2 MiB"
-"""The page size that is replaced, and the one that replaces it."""
+SMALL, SMALL_BYTES = "4 KiB", 4096
+"""The smallest page."""
+
+LARGER = ("2 MiB", "1 GiB")
+"""The page sizes that replace smaller ones."""
 
 KEYS = {
     "payload": "payload",
@@ -27,26 +30,27 @@ KEYS = {
 """Kinds of mapping as named in results, with the key of their page size."""
 
 
-def larger_pages(data: Results, scenario: dict[str, Any]) -> dict[str, Any]:
-    """The keys that give large pages to every kind of mapping that is used with small ones."""
+def larger_pages(data: Results, scenario: dict[str, Any], page: str) -> dict[str, Any]:
+    """The keys that give pages of this size to every kind of mapping that is used with smaller."""
     pages = scenario["machine"]["iommu"]["pages"]
     lookups = data.iommu.lookups if data.iommu is not None else []
     keys = [KEYS[of.mapping] for of in lookups if of.hits + of.misses > 0]
-    return {f"machine.iommu.pages.{key}": LARGE for key in keys if pages[key] == SMALL}
+    smaller = (key for key in keys if size_bytes(pages[key]) < size_bytes(page))
+    return {f"machine.iommu.pages.{key}": page for key in smaller}
 
 
-def why_they_may_miss(data: Results, scenario: dict[str, Any]) -> str:
-    """Why large pages may miss the IOTLB too; empty if it holds all that are in use."""
+def why_they_may_miss(data: Results, scenario: dict[str, Any], page: str) -> str:
+    """Why pages of this size may miss the IOTLB too; empty if it holds all that are in use."""
     if not data.queues:
         return "the number of pages is known only for packet buffers"
     iotlb = scenario["machine"]["iommu"]["iotlb"]
     if iotlb["ways"] < iotlb["entries"]:
         return "in a set-associative IOTLB, it depends on which pages share a set"
-    pages = len(data.queues) * _of_queue(data, scenario)
+    pages = _in_use(data, scenario, page)
     if pages <= iotlb["entries"]:
         return ""
     return (
-        f"the IOTLB holds {iotlb['entries']} translations, and {pages} pages of {LARGE} would be "
+        f"the IOTLB holds {iotlb['entries']} translations, and {pages} pages of {page} would be "
         "in use"
     )
 
@@ -82,6 +86,8 @@ def why_longer_rings_may_miss(data: Results, scenario: dict[str, Any], sets: dic
 class _Region(NamedTuple):
     """Memory that a queue goes through in order, in pages of one size."""
 
+    mapping: str
+    """The key of its page size: each kind of mapping has translations of its own."""
     entries: int
     entry_bytes: float
     page_bytes: float
@@ -89,9 +95,14 @@ class _Region(NamedTuple):
     """Entries that a packet takes."""
 
     @property
+    def bytes(self) -> float:
+        """All of it."""
+        return self.entries * self.entry_bytes
+
+    @property
     def pages(self) -> int:
         """All of its pages."""
-        return ceil(self.entries * self.entry_bytes / self.page_bytes)
+        return ceil(self.bytes / self.page_bytes)
 
     @property
     def entered(self) -> float:
@@ -100,31 +111,62 @@ class _Region(NamedTuple):
 
 
 def _in_turn(data: Results, scenario: dict[str, Any]) -> list[_Region]:
-    """What a queue goes through: its descriptors, completions and buffers."""
+    """What a queue goes through, as it lies in memory: buffers, descriptors and completions."""
     queues, nic = scenario["queues"], scenario["machine"]["nic"]
     page = {of: size_bytes(size) for of, size in scenario["machine"]["iommu"]["pages"].items()}
     descriptor, completion = size_bytes(nic["descriptor_size"]), size_bytes(nic["completion_size"])
     received, sent = queues["rx_descriptors"], queues["tx_descriptors"]
     together = queues["tx_completion_batch"]
-    found = [
-        _Region(received, descriptor, page["descriptors"]),
-        _Region(sent, descriptor, page["descriptors"]),
-        _Region(received, completion, page["completions"]),
-        _Region(ceil(sent / together), completion, page["completions"], 1 / together),
-        _Region(queues.get("pool_buffers") or received, _buffer_bytes(queues), page["payload"]),
-    ]
+    buffers = queues.get("pool_buffers") or received
+
+    def region(mapping: str, entries: int, each: float, a_packet: float = 1.0) -> _Region:
+        return _Region(mapping, entries, each, page[mapping], a_packet)
+
+    found = [region("payload", buffers, _buffer_bytes(queues))]
     if _copies(data, scenario):
-        of = page["payload" if data.transport is None else "acknowledgements"]
-        found.append(_Region(room_to_send(queues), _sent_bytes(scenario), of))
-    return found
+        of = "payload" if data.transport is None else "acknowledgements"
+        found.append(region(of, room_to_send(queues), _sent_bytes(scenario)))
+    return [
+        *found,
+        region("descriptors", received, descriptor),
+        region("completions", received, completion),
+        region("descriptors", sent, descriptor),
+        region("completions", ceil(sent / together), completion, 1 / together),
+    ]
 
 
-def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
-    """Large pages that a queue has in use at a time."""
-    large = size_bytes(LARGE)
-    pages = sum(of._replace(page_bytes=large).pages for of in _in_turn(data, scenario))
-    # Receive buffers begin on a page boundary; transmit buffers do not, and may reach one more.
-    return pages + _copies(data, scenario)
+def _in_use(data: Results, scenario: dict[str, Any], page: str) -> int:
+    """Pages that all queues have in use at a time, if none is smaller than this.
+
+    The receive buffers of a queue begin on such a page, unless those of all queues lie in one
+    region. What else it has follows, each part on a small page of its own, so that parts of one
+    kind may share a large one.
+    """
+    buffers, *rest = _in_turn(data, scenario)
+    queues, least = len(data.queues), size_bytes(page)
+    together = scenario["queues"].get("start") == "dealt"
+    begins = 0.0
+    used: set[tuple[str, int]] = set()
+
+    def put(of: _Region, times: int = 1) -> float:
+        """Uses the pages of what begins here, so many times, and returns what comes behind it."""
+        page_bytes = max(least, of.page_bytes)
+        ends = begins + times * of.bytes
+        used.update(
+            (of.mapping, n) for n in range(int(begins // page_bytes), ceil(ends / page_bytes))
+        )
+        return ceil(ends / SMALL_BYTES) * SMALL_BYTES
+
+    for queue in range(queues):
+        if not together:
+            page_bytes = max(least, buffers.page_bytes)
+            begins = ceil(begins / page_bytes) * page_bytes
+            begins = put(buffers)
+        elif queue == 0:
+            begins = put(buffers, queues)
+        for of in rest:
+            begins = put(of)
+    return len(used)
 
 
 def _buffer_bytes(queues: dict[str, Any]) -> float:

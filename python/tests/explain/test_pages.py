@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
 from nic2core.explain.changes import Takes, possible_changes
 from nic2core.explain.help import helps
+from nic2core.explain.pages import KEYS, why_they_may_miss
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
@@ -63,7 +66,7 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
 @pytest.mark.parametrize(
     ("entries", "ways", "why"),
     [
-        (20, 20, "the IOTLB holds 20 translations, and 36 pages of 2 MiB would be in use"),
+        (20, 20, "the IOTLB holds 20 translations, and 24 pages of 2 MiB would be in use"),
         (512, 8, "in a set-associative IOTLB, it depends on which pages share a set"),
     ],
 )
@@ -74,7 +77,50 @@ def test_of_large_pages_that_may_miss_nothing_is_said(entries: int, ways: int, w
     assert isnan(pages.predicted)
     assert pages.unknown == why
     said = "\n".join(hints(result, result.helps))
-    assert f"Not predicted: IOMMU, pages of 2 MiB: {why}. `nic2core explain DIR --check`" in said
+    which = "IOMMU, pages of 2 MiB"
+    if ways < entries:
+        # What is not known of large pages is not known of huge ones.
+        which += " and IOMMU, pages of 1 GiB"
+    assert f"Not predicted: {which}: {why}. `nic2core explain DIR --check`" in said
+
+
+@pytest.mark.parametrize("buffers", [2808, 3000])
+def test_so_many_large_pages_are_in_use_as_are_said(buffers: int) -> None:
+    """Those of buffers, of both rings of descriptors, of completions, and of acknowledgements."""
+    sizes = {f"machine.iommu.pages.{kind}": "2 MiB" for kind in KEYS.values()}
+    sets = {"tenants.0.cores.count": 5, "queues.pool_buffers": buffers}
+    times = {"run.warmup": "4 ms", "run.duration": "1 ms"}
+
+    def run(entries: int) -> Result:
+        iotlb = {"machine.iommu.iotlb": {"entries": entries, "ways": entries}}
+        with warnings.catch_warnings(action="ignore"):
+            return api.run("host-congestion", sizes | sets | times | iotlb)
+
+    few = run(20)
+    # 2808 buffers of 4480 bytes are 12 MiB, less 3 KiB.
+    found = re.search(
+        r"and (\d+) pages of 2 MiB", why_they_may_miss(few.data, few.scenario, "2 MiB")
+    )
+    assert found is not None
+    pages = int(found[1])
+    assert pages == 5 * (6 + 3 if buffers == 2808 else 7 + 3)
+    enough, short = run(pages), run(pages - 1)
+    assert enough.data.iommu is not None
+    assert short.data.iommu is not None
+    assert enough.data.iommu.misses_per_packet == 0
+    assert (short.data.iommu.misses_per_packet or 0.0) > 0.01
+    assert why_they_may_miss(enough.data, enough.scenario, "2 MiB") == ""
+
+
+def test_huge_pages_are_offered_where_large_ones_may_not_do() -> None:
+    few = {"machine.iommu.iotlb": {"entries": 20, "ways": 20}}
+    result = api.run("explain-iommu", {"run.warmup": "2 ms", "run.duration": "2 ms"} | few)
+    huge = of_iommu(result)["pages of 1 GiB"]
+    assert set(huge.change.overrides.values()) == {"1 GiB"}
+    run = api.run("explain-iommu", huge.change.overrides | few)
+    assert run.data.iommu is not None
+    assert run.data.iommu.misses_per_packet == pytest.approx(0.0, abs=0.01)
+    assert huge.predicted == pytest.approx(run.mpps / result.mpps - 1, rel=0.2)
 
 
 def test_what_would_fill_the_queue_of_writes_is_not_foretold() -> None:
