@@ -14,12 +14,14 @@ from nic2core._core import UserError
 from nic2core.explain.asked import asked, links_mpps
 from nic2core.explain.dispatch import dealt, evenly, more_flows
 from nic2core.explain.footprint import longer_receive_rings, longer_send_rings
+from nic2core.explain.model import FULL
 from nic2core.explain.pages import (
     LARGER,
     larger_pages,
     why_longer_rings_may_miss,
     why_they_may_miss,
 )
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import DISPATCH, gathering, serves, uneven
 from nic2core.explain.what_if import (
     faster_clock,
@@ -178,7 +180,9 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         )
     trackers = 2 * machine["llc"]["home_trackers"]
     sets = {"machine.llc.home_trackers": trackers}
-    yield Change("home-trackers", f"{trackers} of them", sets, more_trackers(2))
+    why = _prefetches_would_grow(data, scenario)
+    what = f"{trackers} of them"
+    yield Change("home-trackers", what, sets, more_trackers(2), why)
     channels = machine["dram"]["channels"]
     yield Change(
         "dram",
@@ -192,6 +196,20 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     yield from _more_cores(data, scenario)
     yield from _faster_clocks(data, scenario)
     yield from _send_queues(data, scenario)
+
+
+def _prefetches_would_grow(data: Results, scenario: dict[str, Any]) -> str:
+    """Why it is not known what trackers give where prefetches have all that cores leave of them."""
+    trackers = data.by_domain["home-trackers"]
+    whole_ps = 1e3 * data.measured_ns * trackers.credits
+    waiting = trackers.holds_cores_ps + trackers.holds_writes_ps + trackers.holds_reads_ps
+    full = trackers.busy_ps >= FULL * whole_ps and waiting < NOTICED * whole_ps
+    if not full or scenario["machine"]["l2"].get("prefetch", "none") == "none":
+        return ""
+    return (
+        "prefetches are made only while some are free, and how many more would then be made is not "
+        "known"
+    )
 
 
 def _rows_would_change(data: Results) -> str:

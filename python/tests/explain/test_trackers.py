@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isnan
 
 import pytest
 
@@ -157,3 +157,24 @@ def test_a_read_of_the_other_socket_holds_a_tracker_there() -> None:
     assert there.waits_ns < 10
     read_ns = there.unloaded_ns + there.waits_ns
     assert there.own_trackers == pytest.approx(there.unloaded_ns / read_ns, abs=0.01)
+
+
+def test_trackers_that_prefetches_have_all_of_are_named_and_their_gain_is_not_told() -> None:
+    """Nothing waits for one: prefetches are dropped while none is free."""
+    keys = {
+        "machine.base": "icelake-8360y",
+        "machine.dram.channels": 12,
+        "machine.llc.home_trackers": 380,
+        "tenants.1.cores.count": 31,
+        "run.warmup": "50 us",
+        "run.duration": "50 us",
+    }
+    result = api.run("memory-latency", keys)
+    assert result.model.cause == "home-trackers"
+    assert 0.8 < result.model.dram_load < 0.9
+    more = result.helps.by_domain["home-trackers"]
+    assert isnan(more.predicted)
+    assert more.unknown.startswith("prefetches are made only while some are free")
+    assert api.run("memory-latency", keys | more.change.overrides).rate_mps > 1.05 * result.rate_mps
+    none = api.run("memory-latency", keys | {"machine.l2.prefetch": "none"})
+    assert not none.helps.by_domain["home-trackers"].unknown
