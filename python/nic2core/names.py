@@ -103,6 +103,7 @@ OF_PACKETS = {name for name in CAUSES if {"rx", "tx", "descriptor", "mbuf"} & {*
 TAKES = {
     "SETTING": "setting",
     "NO_IOMMU": "no IOMMU",
+    "TRAFFIC": "traffic",
     "HARDWARE": "hardware",
     "IDEAL": "ideal",
 }

@@ -20,13 +20,15 @@ NAME = "run_changes"
 """What errors call it; the command names its option in this place."""
 
 
-def run_changes(result: Result, jobs: int = 1) -> Helps:
-    """Run every change, `jobs` at a time; one that the engine refuses records why.
+def run_changes(result: Result, jobs: int = 1, helps: Helps | None = None) -> Helps:
+    """Run every change of these, or of `result.helps`, `jobs` at a time.
+
+    One that the engine refuses records why.
 
     For a peak, the peak with each change is searched. Ctrl-C stops it: changes that were not run
     have no measured value.
     """
-    predicted = result.helps
+    predicted = result.helps if helps is None else helps
     base = result.rate_mps
     if base <= 0:
         raise UserError(

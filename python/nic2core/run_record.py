@@ -17,6 +17,7 @@ from nic2core.explain.build import build_model
 from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import Help, Helps, helps
 from nic2core.explain.limit import Limit, Run
+from nic2core.explain.settings import setting_changes
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_parquet, write_whole
@@ -27,8 +28,10 @@ from nic2core.shipped import scenario_named
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
+    from nic2core.explain.changes import Change
     from nic2core.explain.model import Model
     from nic2core.results.models import Distribution, Peak, Results
 
@@ -186,13 +189,21 @@ class Record:
         congestion control holds the senders back, their reaction to a change is not known. Empty
         for a run that does no work.
         """
+        return self._helps(possible_changes)
+
+    @cached_property
+    def setting_helps(self) -> Helps:
+        """The same of changes that only take a setting, and of more of these to try."""
+        return self._helps(setting_changes)
+
+    def _helps(self, changes_to: Callable[[Results, dict[str, Any]], list[Change]]) -> Helps:
         if work(self.data)[0] <= 0:
             return Helps()
         data, model = self.data, self.model
         if self.peak is not None:
             data = data.model_copy(update={"demand_mpps": None})
             model = replace(model, demand=inf)
-        changes = possible_changes(data, self.scenario)
+        changes = changes_to(data, self.scenario)
         if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)
         return helps(model, changes, data.measured_ns)

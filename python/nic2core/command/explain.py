@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,11 +11,6 @@ from nic2core.command import terminal
 from nic2core.command.arguments import Jobs, Json
 from nic2core.command.ending import EXIT_BUG, EXIT_STOPPED, print_json, shown_whole
 from nic2core.result import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nic2core.explain.help import Help
 
 
 def explain(
@@ -27,6 +22,13 @@ def explain(
     check: Annotated[
         bool, typer.Option("--check", help="Also run each change and compare with the prediction.")
     ] = False,
+    settings: Annotated[
+        bool,
+        typer.Option(
+            "--settings",
+            help="Only changes of settings, also of those whose effect only a run tells.",
+        ),
+    ] = False,
     jobs: Jobs = 1,
 ) -> None:
     """Show what limits a run, and how much a change to each domain would help."""
@@ -35,12 +37,12 @@ def explain(
     from nic2core.rerun import run_changes
 
     loaded = Result.load(result)
-    helps: Sequence[Help] = loaded.helps
+    helps = loaded.setting_helps if settings else loaded.helps
     if check and at_ease(loaded):
         terminal.note(f"--check reruns nothing. {why_no_change_helps(loaded)}")
         check = False
     if check:
-        helps = run_changes(loaded, jobs)
+        helps = run_changes(loaded, jobs, helps)
     with shown_whole():
         if json_:
             print_json(explanation.to_json(loaded, helps))

@@ -53,6 +53,8 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     Commands in it go on from the result's directory `saved_in`.
     """
     saved = quote(saved_in)
+    to_try = any(h.change.to_try for h in helps)
+    check = f"{saved} --settings --check" if to_try else f"{saved} --check"
     dropped = result.data.packets.drop_share
     if any(h.drop_share is not None for h in helps) and result.p99_ns is not None:
         yield (
@@ -61,7 +63,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         )
     elif dropped > 0 and helps:
         yield (
-            f"A change may also reduce drops and latency: `nic2core explain {saved} --check` runs "
+            f"A change may also reduce drops and latency: `nic2core explain {check}` runs "
             "each one and shows both."
         )
     rerun = any(h.measured is not None for h in helps)
@@ -79,7 +81,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     if result.limit is Limit.CONTROL and all(h.measured is None for h in helps):
         yield (
             "How much a change helps cannot be predicted here: it depends on how the senders' "
-            f"congestion control responds. `nic2core explain {saved} --check` runs each change."
+            f"congestion control responds. `nic2core explain {check}` runs each change."
         )
     yield from _wrong(helps)
     yield from _tied(result, helps, saved)
@@ -89,8 +91,8 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     # Where no change can help, `--check` runs none.
     open_ = [h for h in helps if h.unknown and h.measured is None and not at_ease(result)]
     for why in dict.fromkeys(h.unknown for h in open_):
-        which = " and ".join(_named(h) for h in open_ if h.unknown == why)
-        yield f"Not predicted: {which}: {why}. `nic2core explain {saved} --check` runs each change."
+        which = words.listed([_named(h) for h in open_ if h.unknown == why])
+        yield f"Not predicted: {which}: {why}. `nic2core explain {check}` runs each change."
     for help_ in helps:
         if help_.harm and help_.measured is None:
             yield (

@@ -44,7 +44,7 @@ from nic2core.scenario.quantity import scaled, times
 from nic2core.scenario.toml_text import as_sets, given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from nic2core.explain.model import Model
     from nic2core.results.models import Results
@@ -63,8 +63,10 @@ class Takes(IntEnum):
     SETTING = 0
     NO_IOMMU = 1
     """A setting, too, but one that gives up protection."""
-    HARDWARE = 2
-    IDEAL = 3
+    TRAFFIC = 2
+    """Other traffic."""
+    HARDWARE = 3
+    IDEAL = 4
     """No real server offers it: it is a bound of what others can give."""
 
 
@@ -87,6 +89,8 @@ class Change:
     """Why the model cannot predict its effect; empty if it can."""
     gain_unknown: str = ""
     """Why the model cannot predict how much it helps where it helps at all; empty if it can."""
+    to_try: bool = False
+    """Whether it is a setting that may help or harm, and no more of what a domain lacks."""
 
     @property
     def takes(self) -> Takes:
@@ -95,10 +99,25 @@ class Change:
             return Takes.IDEAL
         if self.overrides.get("machine.iommu.mode") == "off":
             return Takes.NO_IOMMU
+        if any(key.startswith("traffic.") for key in self.overrides):
+            return Takes.TRAFFIC
         machine = (key for key in self.overrides if key.startswith("machine."))
-        if any(not key.startswith("machine.iommu.") for key in machine):
-            return Takes.HARDWARE
-        return Takes.SETTING
+        return Takes.SETTING if all(map(_is_set, machine)) else Takes.HARDWARE
+
+
+SETTINGS_OF_DEVICES = frozenset(
+    {
+        "machine.pcie.max_read_request",
+        "machine.pcie.relaxed_ordering",
+        "machine.nic.completions_per_write",
+    }
+)
+"""Keys of the machine, besides those of the IOMMU, that an owner can set."""
+
+
+def _is_set(key: str) -> bool:
+    """Whether a key of the machine is a setting and not a property of hardware."""
+    return key.startswith("machine.iommu.") or key in SETTINGS_OF_DEVICES
 
 
 def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
@@ -106,15 +125,18 @@ def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
 
     Changes that the engine cannot simulate are left out.
     """
-    known = {*data.by_domain, DISPATCH}
-    found = [
-        change
-        for change in _all(data, scenario)
-        if change.domain in known and is_simulated(scenario, change.overrides)
-    ]
+    found = list(offered(_all(data, scenario), data, scenario))
     # If a PCIe link can be wider, the next generation is not offered.
     wider = [c for c in found if c.domain == "pcie"]
     return [c for c in found if c not in wider[1:]]
+
+
+def offered(changes: Iterable[Change], data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
+    """Those to domains of the run that the engine can simulate."""
+    known = {*data.by_domain, DISPATCH}
+    for change in changes:
+        if change.domain in known and is_simulated(scenario, change.overrides):
+            yield change
 
 
 def is_simulated(scenario: dict[str, Any], overrides: dict[str, Any]) -> bool:
