@@ -13,6 +13,7 @@ from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Json, NoVary, Out, ScenarioFile, Seed, Set
 from nic2core.command.ending import EXIT_STOPPED, print_json, shown_whole
+from nic2core.confirm import confirm
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.results.timeline import VIEWER, Recording, Timeline
 
@@ -77,9 +78,23 @@ def peak(
     json_: Json = False,
     out: Out = None,
     _vary: NoVary = None,
+    confirmed: Annotated[
+        bool,
+        typer.Option(
+            "--confirm/--no-confirm",
+            help="Also run the peak from a cold start, and warn if it does not hold there.",
+        ),
+    ] = True,
 ) -> None:
     """Search for the highest rate that meets the scenario's objective (latency and drops)."""
-    _one(api.find_peak, scenario, options.overrides(sets, seed), json_, out)
+
+    def search(scenario: str, overrides: dict[str, Any]) -> Result:
+        found = api.find_peak(scenario, overrides)
+        if confirmed:
+            confirm(found)
+        return found
+
+    _one(search, scenario, options.overrides(sets, seed), json_, out)
 
 
 def _record(

@@ -136,7 +136,8 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
     found = Helps()
     for change in changes:
         changed, unknown = settled_with(change.apply, model), change.unknown
-        gain = changed.rate / model.rate - 1
+        # What is less than this is a rounding of the quotient.
+        gain = round(changed.rate / model.rate - 1, 12)
         if not unknown and _differs(model.without(late), change, gain):
             # The one of them that makes the difference, if one does by itself.
             by_itself = (n for n in late if _differs(model.without([n]), change, gain))
