@@ -273,7 +273,7 @@ def test_the_views_of_a_curve_wrap_on_a_narrow_screen(
 ) -> None:
     runs = [replace(closed_loop, label=f"{n}", settings={"senders": n}) for n in (10, 20, 40)]
     phone = Opened(browser, write_report(runs, tmp_path / "phone.html"), width=390)
-    expect(phone.page.locator("#panel-curve button")).to_have_count(8)
+    expect(phone.page.locator("#panel-curve button")).to_have_count(12)
     overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
 

@@ -180,9 +180,10 @@ class Model:
         spent_ns = pool.spent_ns
         waits_ns, dram_ns = (spent_ns.get(name, 0.0) for name in ("home-trackers", "dram"))
         whole_ns = waits_ns + dram_ns
-        own_ns = waits_ns * (1.0 if self.too_few_trackers else self.memory.own_trackers)
-        if self.too_few_trackers and self.dram_load < ROOM:
-            own_ns = whole_ns
+        if whole_ns > 0 and self.too_few_trackers:
+            own_ns = whole_ns if self.dram_load < ROOM else waits_ns
+        else:
+            own_ns = waits_ns * self.memory.own_trackers
         return {**spent_ns, "home-trackers": own_ns, "dram": whole_ns - own_ns}
 
     def with_others(self, name: str, factor: float) -> Model:
