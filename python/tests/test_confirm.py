@@ -60,6 +60,18 @@ def test_traffic_whose_rate_changes_is_left_out(calm: Result) -> None:
     assert confirm.confirm(calm) is None
 
 
+def test_what_was_found_is_shown_where_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(_: Result) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nic2core.command.run.confirm", stopped)
+    sets = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
+    shown = CliRunner().invoke(app, ["peak", "explain-cpu", *sets])
+    assert shown.exit_code == 0
+    assert "Peak: " in shown.output
+    assert "Stopped before the peak was tried from a cold start." in shown.output
+
+
 def test_the_command_confirms_unless_told_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Result] = []
     monkeypatch.setattr("nic2core.command.run.confirm", asked.append)

@@ -91,7 +91,10 @@ def peak(
     def search(scenario: str, overrides: dict[str, Any]) -> Result:
         found = api.find_peak(scenario, overrides)
         if confirmed:
-            confirm(found)
+            try:
+                confirm(found)
+            except KeyboardInterrupt:
+                terminal.note("Stopped before the peak was tried from a cold start.")
         return found
 
     _one(search, scenario, options.overrides(sets, seed), json_, out)
