@@ -50,9 +50,10 @@ def confirm(found: Result, watch: Watch | None = None) -> Result | None:
             f"a server that starts cold does not hold this peak: at {rate}, after a warm-up of "
             f"{time(warmup_ns)}, it drops {percent(packets.drop_share)} of the packets and "
             f"completes {percent(packets.completed / max(1, packets.offered))}. The search warms "
-            "it at lower rates. While packets wait they can cost more, so that the server has two "
-            "states, and one burst takes it to the slower. Plan with a rate that holds from both: "
-            "`nic2core compare ... --vary traffic.rate=...` with as long a warm-up finds it.",
+            "it at lower rates. Either it takes longer to catch up, or it does not: if packets "
+            "that wait cost it more, it has two states, and a burst can take it to the slower. "
+            "`nic2core compare ... --vary traffic.rate=...` with a long warm-up shows which rates "
+            "hold from a cold start.",
             PeakNotHeld,
             stacklevel=2,
         )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from nic2core.explain.changes import Change
+    from nic2core.explain.change import Change
     from nic2core.explain.model import Model
     from nic2core.results.models import Distribution, Peak, Results
 

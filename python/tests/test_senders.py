@@ -17,6 +17,7 @@ from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import verdict
+from nic2core.explain.asked import links_mpps
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
 from nic2core.results.models import Distribution, SendersResults
@@ -387,3 +388,23 @@ def test_rivals_that_are_elsewhere_are_asked_for_the_same() -> None:
     reads = absent.tables.by_group["read_p99_ns", "read_count"].rows()
     assert reads[0][0] > 0
     assert reads[1] == (None, 0)
+    assert not any("delivered nothing" in doubt for doubt in doubts(absent))
+
+
+def test_rivals_that_are_not_there_ask_for_nothing() -> None:
+    """Their links carry nothing, so that those of the others are all that can be full."""
+
+    def run(**rivals: object) -> Result:
+        keys = {"traffic.senders": 4, "traffic.network.sender_link": "10 Gbps"}
+        times = {"run.warmup": "10 ms", "run.duration": "2 ms", "machine.iommu.mode": "off"}
+        differ = {"traffic.rivals": {"senders": 2, **rivals}}
+        with warnings.catch_warnings(action="ignore"):
+            return api.run("host-congestion", keys | times | differ)
+
+    always, half = run(start="0 ns"), run(start="11 ms")
+    absent, gone = run(start="20 ms"), run(stop="5 ms")
+    link_mpps = 10e3 / (8 * 4452)
+    for result, links in ((always, 4), (half, 3), (absent, 2), (gone, 2)):
+        assert links_mpps(result.scenario) == pytest.approx(links * link_mpps)
+        assert result.model.demand <= 1.001 * links * link_mpps
+        assert result.limit is Limit.LINKS

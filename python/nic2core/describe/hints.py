@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import names, words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.stated import stated_instructions
-from nic2core.explain.changes import Takes
+from nic2core.explain.change import Takes
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, SHORT_BY_CHANCE, Limit
 from nic2core.explain.stages import LEAKS, leaking
@@ -21,7 +21,7 @@ from nic2core.scenario.toml_text import toml_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nic2core.explain.changes import Change
+    from nic2core.explain.change import Change
     from nic2core.explain.help import Help
     from nic2core.run_record import Record
 
@@ -83,9 +83,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             f"congestion control responds. `nic2core explain {check}` runs each change."
         )
-    # Of peaks that the p99 sets, chance moves both that without a change and that with it.
-    if result.peak is None or result.peak.failed_by != "p99":
-        yield from _wrong(helps)
+    yield from _wrong(result, helps)
     yield from _tied(result, helps, saved)
     yield from _best(result, helps, saved)
     yield from _enough_cores(result, saved)
@@ -167,15 +165,20 @@ def _enough_cores(result: Record, saved: str) -> Iterator[str]:
     )
 
 
-def _wrong(helps: Sequence[Help]) -> Iterator[str]:
-    """The changes that were run and give clearly more or less than predicted."""
+def _wrong(result: Record, helps: Sequence[Help]) -> Iterator[str]:
+    """The changes that were run and give clearly more or less than predicted.
+
+    Of peaks that the p99 sets, chance moves both that without a change and that with it.
+    """
+    by_chance = result.peak is not None and result.peak.failed_by == "p99"
+    unless = " (or by chance, in the p99 of either search)" if by_chance else ""
     found = [h for h in helps if h.measured is not None and not isnan(h.predicted)]
     for h in found:
         more = (h.measured or 0.0) - h.predicted
         if abs(more) > max(RIGHT * abs(h.measured or 0.0), RIGHT_POINTS):
             yield (
                 f"Predicted too {'low' if more > 0 else 'high'}: {_named(h)}, "
-                f"{words.gain(h.predicted)} instead of {words.gain(_gain(h))}."
+                f"{words.gain(h.predicted)} instead of {words.gain(_gain(h))}{unless}."
             )
 
 

@@ -66,8 +66,9 @@ def _what_counts(results: Sequence[Record], rows: Sequence[Row]) -> Iterator[str
         )
     if any(r.domain in OF_QUEUES for r in rows):
         yield "Of what each queue has its own, `in use` is that of the fullest queue."
-    if any(r.tip for r in rows):
-        yield "`allows` is without credits that are never free for another use."
+    fewer = next((r for r in rows if r.tip), None)
+    if fewer is not None:
+        yield f"{words.sentence(fewer.name)}: {fewer.tip}"
     if any(_read_queues_are_fuller(result) for result in results):
         yield "The memory bus allows what its channels' read queues do, which are fuller."
     if any(_queue_of_writes_is_fuller(result) for result in results):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core.scenario.closed_loop import groups
+from nic2core.scenario.closed_loop import groups, measured_there
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,8 @@ class Asked:
     """What a group of senders would send."""
 
     mpps: float
-    """Millions of packets a second, no more than their links carry."""
+    """Millions of packets a second, no more than their links carry: a mean over the measured time,
+    of which they may be there for a part."""
     closed: bool
     """Whether their mean window is clearly below what it may be."""
 
@@ -37,13 +38,17 @@ def asked(data: Results, scenario: dict[str, Any]) -> list[Asked]:
         trip_ns = 2 * group.delay_ns + server_ns
         each = _of_a_thread(group, of.mean_window, trip_ns, packet_ns)
         mpps = min(len(data.queues) * each * 1e3, group.senders * group.link_mpps)
+        mpps *= measured_there(group, scenario["run"])
         found.append(Asked(mpps, of.mean_window < largest_window(group, of.mean_window) / 2))
     return found
 
 
 def links_mpps(scenario: dict[str, Any]) -> float:
-    """What the links of all senders carry, millions of packets a second."""
-    return sum(group.senders * group.link_mpps for group in groups(scenario["traffic"]))
+    """What the links of all senders that are there carry, millions of packets a second."""
+    return sum(
+        group.senders * group.link_mpps * measured_there(group, scenario["run"])
+        for group in groups(scenario["traffic"])
+    )
 
 
 def links_load(data: Results, scenario: dict[str, Any]) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from nic2core.explain.changes import is_simulated
+from nic2core.explain.change import is_simulated
 from nic2core.explain.help import settled_with
 from nic2core.explain.use import busiest_share, one_gets_more, serves, uneven
 from nic2core.explain.what_if import with_cores

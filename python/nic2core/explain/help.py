@@ -14,7 +14,7 @@ from nic2core.explain.contention import left_behind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from nic2core.explain.changes import Change
+    from nic2core.explain.change import Change
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
 

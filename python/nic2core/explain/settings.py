@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.changes import Change, Takes, offered, possible_changes
+from nic2core.explain.change import Change, Takes, offered
+from nic2core.explain.changes import possible_changes
 from nic2core.scenario.quantity import size_bytes
 
 if TYPE_CHECKING:

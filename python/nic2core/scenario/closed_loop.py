@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core._core import WIRE_OVERHEAD_BYTES
@@ -33,8 +34,16 @@ class Group:
     """Packets that the link of one of them carries, millions per second."""
     delay_ns: float
     """One-way delay to the server without queueing."""
+    start_ns: float
+    """When they begin to be read from, and when to stop, counted from the beginning of the run."""
+    stop_ns: float
     differs: tuple[str, ...] = ()
     """Keys of rivals, besides their control, in which they differ from the others."""
+
+    def there(self, begin_ns: float, end_ns: float) -> float:
+        """The share of a span of time, 0 to 1, in which they are read from."""
+        span_ns = min(self.stop_ns, end_ns) - max(self.start_ns, begin_ns)
+        return max(0.0, span_ns) / (end_ns - begin_ns)
 
     @property
     def asked_the_same(self) -> bool:
@@ -71,8 +80,16 @@ def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
         of["control"],
         gigabits(of["sender_link"]) * 1e3 / (8 * frame),
         nanoseconds(of["delay"]),
+        nanoseconds(of.get("start", "0 ns")),
+        nanoseconds(of["stop"]) if "stop" in of else inf,
         differs,
     )
+
+
+def measured_there(group: Group, run: Mapping[str, Any]) -> float:
+    """The share of the measured time of a run, 0 to 1, in which a group is read from."""
+    begin_ns = nanoseconds(run["warmup"])
+    return group.there(begin_ns, begin_ns + nanoseconds(run["duration"]))
 
 
 def controls(traffic: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

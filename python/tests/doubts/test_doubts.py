@@ -16,7 +16,7 @@ from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.engine import version
-from nic2core.results.models import ConnectionResults, Peak, SendersResults
+from nic2core.results.models import Peak, SendersResults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -411,19 +411,23 @@ def test_a_peak_whose_queues_grow_is_told() -> None:
 def test_connections_that_deliver_nothing_are_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None
-    each = [c.model_copy(update={"delivered": 30}) for c in transport.connections]
-    silent = [c.model_copy(update={"delivered": 0}) for c in each[:3]]
+    count = len(transport.connections)
 
-    def told(connections: list[ConnectionResults], delivered: int) -> list[str]:
-        changed = {"connections": connections, "delivered": delivered}
+    def told(silent: int, each: int) -> list[str]:
+        delivered = [0] * silent + [each] * (count - silent)
+        connections = [
+            c.model_copy(update={"delivered": n})
+            for c, n in zip(transport.connections, delivered, strict=True)
+        ]
+        changed = {"connections": connections, "delivered": sum(delivered)}
         found = doubts(with_numbers(crowded, "transport", **changed))
         return [doubt for doubt in found if "delivered nothing" in doubt]
 
-    (some,) = told([*silent, *each[3:]], 30 * len(each))
-    assert some.startswith(f"3 of {len(each)} connections")
+    (some,) = told(3, 30)
+    assert some.startswith(f"3 of {count} connections")
     # Where most deliver only a few, one without any is chance.
-    assert told([*silent, *each[3:]], 19 * len(each)) == []
-    assert told(each, 30 * len(each)) == []
+    assert told(3, 19) == []
+    assert told(0, 30) == []
 
 
 def test_a_backlog_that_the_descriptors_do_not_keep_is_told() -> None:

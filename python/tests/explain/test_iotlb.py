@@ -9,7 +9,7 @@ import pytest
 
 from nic2core import Result, api
 from nic2core.describe.hints import hints
-from nic2core.explain.changes import Change
+from nic2core.explain.change import Change
 from nic2core.explain.contention import crowd_walkers, left_behind
 from nic2core.explain.help import helps
 from nic2core.explain.iotlb import Iotlb

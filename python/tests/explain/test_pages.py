@@ -13,7 +13,8 @@ from nic2core import Result, api, words
 from nic2core.command import explanation
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
-from nic2core.explain.changes import Takes, possible_changes
+from nic2core.explain.change import Takes
+from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import helps
 from nic2core.explain.pages import KEYS, why_they_may_miss
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from nic2core import Result, api
 from nic2core.command.cli import app
 from nic2core.describe.hints import hints
-from nic2core.explain.changes import Takes
+from nic2core.explain.change import Takes
 from nic2core.explain.settings import ONLY_A_RUN_TELLS
 from nic2core.rerun import run_changes
 

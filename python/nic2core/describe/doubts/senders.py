@@ -173,13 +173,23 @@ def _highest_target(table: Mapping[str, Any]) -> tuple[float, str]:
 def starved(result: Record) -> Warned | None:
     """A warning if some connections delivered nothing while others did."""
     transport = result.data.transport
-    if transport is None or not transport.connections:
+    if transport is None:
         return None
-    connections = len(transport.connections)
-    none = sum(connection.delivered == 0 for connection in transport.connections)
-    each = transport.delivered / connections
+    scenario = result.scenario
+    # Who comes later, or has gone, delivers nothing for that reason.
+    there = [
+        of
+        for of in closed_loop.groups(scenario["traffic"])
+        if closed_loop.measured_there(of, scenario["run"]) == 1
+    ]
+    senders_there = sum(of.senders for of in there)
+    delivered = [c.delivered for c in transport.connections if c.sender < senders_there]
+    connections = len(delivered)
+    if not connections:
+        return None
+    none, each = delivered.count(0), sum(delivered) / connections
     # As many as have no event of a Poisson process: packets come by whole reads.
-    at_a_time = max(g.packets_per_read for g in closed_loop.groups(result.scenario["traffic"]))
+    at_a_time = max(of.packets_per_read for of in there)
     by_chance = connections * exp(-each / at_a_time)
     if none == 0 or (each < STARVED and none < MANY * by_chance):
         return None
