@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 STAGES = {
     "wire": "wire",
     "nic-sram": "NIC input SRAM",
+    "packet-engine": "NIC packet rate",
     "descriptors": "receive descriptors",
     "rx-fetches": "RX descriptor reads",
     "pcie": "PCIe link",

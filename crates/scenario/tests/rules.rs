@@ -88,6 +88,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.nic.read_credits=0"], "machine.nic.read_credits", "1 to 8192"),
     (&["machine.nic.read_credits=8193"], "machine.nic.read_credits", "1 to 8192"),
     (&["machine.nic.descriptor_batch=0"], "machine.nic.descriptor_batch", "1 to 256"),
+    (&["machine.nic.packet_rate=0 Mpps"], "machine.nic.packet_rate", "1 pps to 10000 Mpps"),
     (&["machine.nic.tx_descriptor_batch=0"], "machine.nic.tx_descriptor_batch", "1 to 256"),
     (
         &["machine.nic.completions_per_write=0"],

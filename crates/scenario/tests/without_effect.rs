@@ -181,6 +181,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("pcie-bench", READS, "machine.nic.descriptor_size", "=64 B"),
     ("pcie-bench", READS, "machine.nic.completion_size", "=64 B"),
     ("pcie-bench", READS, "machine.nic.completions_per_write", "=5"),
+    ("pcie-bench", READS, "machine.nic.packet_rate", "=1 kpps"),
     ("pcie-bench", READS, "machine.nic.tx_descriptor_batch", "=9"),
     ("pcie-bench", READS, "machine.nic.rss", ".indirection_entries=1"),
     ("host-congestion", &[], "machine.nic.rss", ".indirection_entries=1"),

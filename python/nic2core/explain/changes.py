@@ -63,27 +63,11 @@ def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
 
 
 def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
-    machine, queues = scenario["machine"], scenario["queues"]
+    yield from _receiving(data, scenario)
+    machine = scenario["machine"]
     nic, pcie = machine["nic"], machine.get("pcie")
-    if nic.get("link"):
-        link = times(nic["link"], 2)
-        yield Change("wire", f"a link of {link}", {"machine.nic.link": link}, wider_link("wire"))
-    sram = times(nic["sram"], 2)
-    yield Change("nic-sram", f"{sram} of SRAM", {"machine.nic.sram": sram}, more("nic-sram", 2))
-    sets: dict[str, Any] = {"queues.rx_descriptors": 2 * queues["rx_descriptors"]}
-    if queues.get("pool_buffers") is not None:
-        # Add the buffers that the new descriptors hold; the rest of the pool stays as it is.
-        sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
-    apply = more_by_queue(data, "descriptors", 2)
-    why = longer_receive_rings(data, scenario) or why_longer_rings_may_miss(data, scenario, sets)
-    yield Change("descriptors", "twice the descriptors", sets, apply, why)
-    # The NIC never reads more than a ring at once.
-    if nic["descriptor_batch"] < queues["rx_descriptors"]:
-        batch = 2 * nic["descriptor_batch"]
-        sets = {"machine.nic.descriptor_batch": batch}
-        yield Change("rx-fetches", f"{batch} descriptors each", sets, more("rx-fetches", 2))
     if pcie is not None:
-        sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
+        sets: dict[str, Any] = {"machine.pcie.lanes": 2 * pcie["lanes"]}
         yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, wider_link("pcie"))
         sets = {"machine.pcie.generation": pcie["generation"] + 1}
         yield Change("pcie", f"generation {pcie['generation'] + 1}", sets, wider_link("pcie"))
@@ -132,6 +116,33 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     yield from _more_cores(data, scenario)
     yield from _faster_clocks(data, scenario)
     yield from _send_queues(data, scenario)
+
+
+def _receiving(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
+    """The link, and what takes packets from it: SRAM, packet rate, receive descriptors."""
+    nic, queues = scenario["machine"]["nic"], scenario["queues"]
+    sets: dict[str, Any]
+    if nic.get("link"):
+        link = times(nic["link"], 2)
+        yield Change("wire", f"a link of {link}", {"machine.nic.link": link}, wider_link("wire"))
+    sram = times(nic["sram"], 2)
+    yield Change("nic-sram", f"{sram} of SRAM", {"machine.nic.sram": sram}, more("nic-sram", 2))
+    if nic.get("packet_rate"):
+        rate = times(nic["packet_rate"], 2)
+        sets = {"machine.nic.packet_rate": rate}
+        yield Change("packet-engine", rate, sets, more("packet-engine", 2))
+    sets = {"queues.rx_descriptors": 2 * queues["rx_descriptors"]}
+    if queues.get("pool_buffers") is not None:
+        # Add the buffers that the new descriptors hold; the rest of the pool stays as it is.
+        sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
+    apply = more_by_queue(data, "descriptors", 2)
+    why = longer_receive_rings(data, scenario) or why_longer_rings_may_miss(data, scenario, sets)
+    yield Change("descriptors", "twice the descriptors", sets, apply, why)
+    # The NIC never reads more than a ring at once.
+    if nic["descriptor_batch"] < queues["rx_descriptors"]:
+        batch = 2 * nic["descriptor_batch"]
+        sets = {"machine.nic.descriptor_batch": batch}
+        yield Change("rx-fetches", f"{batch} descriptors each", sets, more("rx-fetches", 2))
 
 
 def _prefetches_would_grow(data: Results, scenario: dict[str, Any]) -> str:

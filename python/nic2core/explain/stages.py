@@ -58,6 +58,7 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
     details = {
         "wire": "busy time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB",
+        "packet-engine": "busy time",
         "pcie": "in the busier direction",
         "invalidations": "busy time",
         "nic-port": "busy time",

@@ -38,7 +38,9 @@ SENDS = {
 """Transmit stages. There is room for one: the one that limits, otherwise the fullest."""
 
 RINGS = ("descriptors", "RX descriptors")
-"""The stage shown for receive descriptors, unless reading them limits or would be next."""
+"""The stage shown behind the SRAM, unless one of the following limits or would be next."""
+
+IN_PLACE_OF_RINGS = {"rx-fetches": "RX reads", "packet-engine": "packet rate"}
 
 CHANNELS = (210.0, 184.0)
 """Upper edge and height of the bars of memory channels."""
@@ -219,7 +221,7 @@ def picture(result: Record) -> Picture:
         "socket-link": ("socket link", 1154, 128, 100, 60),
     }
     limits = result.limiting_stage.stage
-    supply = ("rx-fetches", "RX reads") if limits == "rx-fetches" else RINGS
+    supply = (limits, IN_PLACE_OF_RINGS[limits]) if limits in IN_PLACE_OF_RINGS else RINGS
     places[supply[0]] = (supply[1], 188, nic_y + 30 + third, 140, third - 8)
     for row, name in enumerate(crossed):
         step = (io_h - 32) / len(crossed)

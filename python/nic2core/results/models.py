@@ -566,10 +566,10 @@ class Domain(Plain):
     """
 
     domain: str
-    """`wire`, `nic-sram`, `descriptors`, `rx-fetches`, `pcie` or `nic-port`, `posted-credits`,
-    `read-tags`, `iommu`, `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`,
-    `read-queue`, `write-queue`, `dram`, `socket-link`, `miss-registers`, `cores`, `tx-descriptors`,
-    `tx-fetches`.
+    """`wire`, `nic-sram`, `packet-engine`, `descriptors`, `rx-fetches`, `pcie` or `nic-port`,
+    `posted-credits`, `read-tags`, `iommu`, `invalidations`, `io-credits`, `read-credits`,
+    `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`, `socket-link`,
+    `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     """
     unit: str
     """What one credit stands for: `frame`, `B`, `descriptor`, `TLP`, `line`, ..."""

@@ -59,6 +59,7 @@ def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
         needed |= {"miss-registers", "cores"}
     if results.queues:
         needed |= {"nic-sram", "descriptors"}
+        needed |= {"packet-engine"} if machine["nic"].get("packet_rate") else set()
     if results.queues or scenario.get("dma_bench"):
         needed |= {"io-credits", "read-credits"}
         on_pcie = {"pcie", "posted-credits", "read-tags"}

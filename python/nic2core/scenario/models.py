@@ -411,6 +411,12 @@ class Numa(Model):
     """
 
 
+Rate: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:(pps|kpps|Mpps))$", examples=["26 Mpps"])
+]
+"""Text such as "26 Mpps"; units pps, kpps, Mpps."""
+
+
 Fields: TypeAlias = Literal["addresses-and-ports", "addresses"]
 """The header fields that are hashed. `addresses-and-ports`: Source and destination address, and the
 ports if the packet has any (`sdfn` of `ethtool -n`). `addresses`: Source and destination address
@@ -439,6 +445,12 @@ class Nic(Model):
     link: BitRate | None = None
     """Line rate of the network link. Frames arrive no closer together than the link can carry them,
     except those of a backlog. Absent: the link imposes no limit.
+    """
+    packet_rate: Rate | None = None
+    """Packets that the NIC processes in a second in each direction, whatever their size: those that
+    it takes out of the SRAM, and those that it begins to read for sending. Absent: no limit.
+    (Intel's specification update for the XL710 has some 37 Mpps, below a size of 160 B; DPDK's
+    guide to bnxt has 30 Mpps for Broadcom's BCM5741X.)
     """
     sram: Size
     """Input SRAM shared by all receive queues; a packet that does not fit is dropped."""

@@ -45,6 +45,31 @@ def test_no_credits_allow_less_than_the_run_does() -> None:
     assert min(result.model.allows.values()) == pytest.approx(result.mpps, rel=0.001)
 
 
+def test_the_packet_rate_of_the_nic_limits_small_packets() -> None:
+    sets = {
+        "machine.nic.packet_rate": "6 Mpps",
+        "traffic.kind": "constant",
+        "traffic.rate": "10 Mpps",
+        "traffic.sizes": {"kind": "fixed", "size": "64 B"},
+        "tenants.0.app": {"kind": "l2fwd"},
+        "run.warmup": "400 us",
+        "run.duration": "500 us",
+    }
+    result = api.run("explain-cpu", sets)
+    assert (result.model.cause, result.limited) == ("packet-engine", True)
+    assert result.limiting_stage.stage == "packet-engine"
+    # It is framed in the path, in place of the receive rings.
+    assert [g.stage for g in picture(result).gauges if g.badge] == ["packet-engine"]
+    helps = run_changes(result, jobs=2).by_domain
+    best = helps["packet-engine"]
+    assert best.change.what == "12 Mpps"
+    assert best.predicted == pytest.approx(10 / 6 - 1, rel=0.02)
+    assert best.measured == pytest.approx(best.predicted, rel=0.02)
+    others = [h.measured for name, h in helps.items() if name != "packet-engine"]
+    assert others
+    assert all(abs(measured or 0.0) < 0.01 for measured in others)
+
+
 ANSWERS = {
     "tenants.0.app": {"kind": "kvs", "keys": 1000, "item": "1 KiB", "gets": "100 %"},
     "queues.tx_descriptors": 64,

@@ -156,6 +156,7 @@ impl Found<'_> {
         let bench = self.bench_reads || self.bench_writes;
         let of_packets = [
             "link",
+            "packet_rate",
             "sram",
             "descriptor_batch",
             "descriptor_size",

@@ -99,6 +99,7 @@ impl Host {
         }
         domains.push(self.pool("nic-sram", "B", &self.rx.sram));
         let now = self.now;
+        domains.extend(self.packet_engine());
         let counts = || self.queues.iter().map(|q| &q.rx.counts);
         let sum = |of: fn(&ReceiveCounts, Ps) -> u64| counts().map(|c| of(c, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
@@ -115,6 +116,14 @@ impl Host {
             ..domain("rx-fetches", "read", self.queues.len() as u64, reading, reads)
         });
         domains
+    }
+
+    /// The busier direction of what processes the NIC's packets, if its rate is limited.
+    fn packet_engine(&self) -> Option<Domain> {
+        let (received, sent) = (self.rx.engine.used(self.now)?, self.tx.engine.used(self.now)?);
+        let (busy, packets, waited) = received.max(sent);
+        let all = domain("packet-engine", "packet", 1, busy.0, packets);
+        Some(Domain { starved_ps: waited.0, ..all })
     }
 
     /// The send queues, if anything is sent: their descriptors, and the fetches of descriptors

@@ -167,6 +167,8 @@ impl Host {
             q.reset_counts(now);
         }
         self.rx.sram.reset_counts(now);
+        self.rx.engine.reset_counts(now);
+        self.tx.engine.reset_counts(now);
         self.rx.gathered.reset(now);
         self.writes.reset_counts(now);
         self.reads.reset_counts(now);

@@ -102,6 +102,10 @@ enum Event {
     WalkData { walker: u16 },
     /// The link to the processor can take a write that has been waiting for it.
     LinkFree,
+    /// The NIC can take the next packet out of its SRAM, for which one has been waiting.
+    NextReceived,
+    /// The same for the next packet to send.
+    NextSent,
     /// Line credits and TLP credits of DMA writes return to the NIC.
     Credits { lines: u16, tlps: u8 },
     /// The completion of a packet becomes visible to the core.
@@ -367,6 +371,14 @@ impl Host {
             }
             Event::WalkData { walker } => self.walk_data(now, walker),
             Event::LinkFree => self.link_free(now),
+            Event::NextReceived => {
+                self.rx.engine.asked();
+                self.receive(now);
+            }
+            Event::NextSent => {
+                self.tx.engine.asked();
+                self.start_reads(now);
+            }
             Event::Credits { lines, tlps } => self.credits(now, lines, tlps),
             Event::Visible { packet } => self.visible(now, packet),
             Event::Invalidate { core } => self.invalidate(now, core),

@@ -11,6 +11,7 @@ use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::memory::line_set::LineSet;
 use crate::memory::placement::DmaWrite;
 use crate::nic::config::Queues;
+use crate::nic::packet_engine::PacketEngine;
 use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
@@ -20,6 +21,8 @@ use crate::wire::line_rate::LineRate;
 pub(super) struct Receiver {
     /// Bytes of the NIC's input SRAM.
     pub(super) sram: Credits,
+    /// What takes packets out of the SRAM.
+    pub(super) engine: PacketEngine,
     /// Packets in SRAM, in order.
     pub(super) fifo: VecDeque<u32>,
     /// Lines of the first packet that have been sent; `None` before it has a descriptor.
@@ -43,6 +46,7 @@ impl Receiver {
     pub(super) fn new(machine: &Machine, queues: &Queues) -> Receiver {
         Receiver {
             sram: Credits::new(machine.nic.sram.0),
+            engine: PacketEngine::new(machine.nic.packet_rate),
             fifo: VecDeque::new(),
             sent_lines: None,
             written: LineSet::default(),
@@ -97,6 +101,11 @@ impl Host {
                 continue;
             };
             if self.rx.sent_lines.is_none() {
+                if !self.rx.engine.is_free(now) {
+                    let again = self.rx.engine.ask_again();
+                    again.into_iter().for_each(|at| self.events.push(at, Event::NextReceived));
+                    return;
+                }
                 let queue = self.packets.get(packet).queue as usize;
                 let q = &mut self.queues[queue].rx;
                 if q.known() == 0 {
@@ -117,6 +126,7 @@ impl Host {
                     return;
                 }
                 let buffer = q.use_descriptor(now);
+                self.rx.engine.begin(now);
                 self.meters.domains.unread_descriptor.end(now);
                 let p = self.packets.at(packet);
                 (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
@@ -165,6 +175,7 @@ impl Host {
         if let Some(recording) = &mut self.recording {
             recording.no_descriptor(now, packet, &p);
         }
+        self.rx.engine.begin(now);
         self.rx.leave_sram(now, p.bytes);
         self.meters.dropped_no_descriptor += 1;
         self.meters.dropped_bytes += u64::from(p.bytes);
@@ -390,6 +401,35 @@ mod tests {
         let descriptors = r.domains.iter().find(|d| d.domain == "descriptors").expect("a domain");
         let share = descriptors.starved_ps as f64 / 1e3 / r.measured_ns;
         assert!((0.001..0.2).contains(&share), "{share} of the time");
+    }
+
+    #[test]
+    fn the_packet_rate_limits_small_packets_and_fills_the_sram() {
+        let of = |limit: Option<&str>, rate: &str| {
+            results(&forwarder(&[
+                ("/machine/nic/packet_rate", json!(limit)),
+                ("/machine/nic/sram", json!("4 KiB")),
+                ("/traffic/sizes/size", json!("64 B")),
+                ("/traffic/rate", json!(rate)),
+                ("/run/duration", json!("1 ms")),
+            ]))
+        };
+        let (free, full) = (of(None, "3 Mpps"), of(Some("2 Mpps"), "3 Mpps"));
+        assert_eq!(free.packets.dropped_sram + free.packets.dropped_no_descriptor, 0);
+        assert!((full.packets.completed_mpps / 2.0 - 1.0).abs() < 2e-3, "{:?}", full.packets);
+        // One of three packets finds the SRAM full; the others find 63 before them, for half a microsecond each.
+        assert!((full.packets.drop_share - 1.0 / 3.0).abs() < 0.02, "{:?}", full.packets);
+        let waits_ns = mean_ns(&full, "nic");
+        assert!((waits_ns / 31_500.0 - 1.0).abs() < 0.02, "{waits_ns} ns");
+        let engine = |r: &Results| {
+            let found = r.domains.iter().find(|d| d.domain == "packet-engine");
+            found.map(|d| [d.busy_ps, d.starved_ps].map(|ps| ps as f64 / 1e3 / r.measured_ns))
+        };
+        assert_eq!(engine(&free), None);
+        assert!(engine(&full).unwrap().iter().all(|&share| share > 0.999), "{:?}", engine(&full));
+        // With some room, it is used for as long as its packets take.
+        let [busy, waiting] = engine(&of(Some("4 Mpps"), "3 Mpps")).unwrap();
+        assert!((busy - 0.75).abs() < 0.02 && (0.01..0.75).contains(&waiting), "{busy}, {waiting}");
     }
 
     #[test]

@@ -73,12 +73,16 @@ impl Host {
     }
 
     /// Lines of data that could go on the link if it were free, counted up to `most`. Packets leave the SRAM in
-    /// order. One whose descriptor the NIC has not read yet stops those behind it; one that has none will be dropped.
+    /// order. One that the NIC cannot take yet or whose descriptor it has not read stops those behind it; one that has
+    /// none will be dropped.
     fn data_to_write(&mut self, most: u64) -> u64 {
         if let Some(bench) = &self.bench {
             return bench.to_write();
         }
         let in_line = &mut self.writes.in_line;
+        if !self.rx.engine.is_free_by(in_line.until) {
+            return in_line.lines;
+        }
         for &packet in self.rx.fifo.iter().skip(in_line.packets) {
             if in_line.lines >= most {
                 break;

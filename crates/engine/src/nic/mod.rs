@@ -4,6 +4,7 @@ pub(crate) mod buffers;
 pub mod config;
 pub(crate) mod counts;
 pub mod dma_bench;
+pub(crate) mod packet_engine;
 pub(crate) mod pool;
 pub(crate) mod port;
 pub(crate) mod queue;
