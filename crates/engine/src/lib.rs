@@ -17,6 +17,7 @@ mod frame;
 pub mod host;
 pub mod iommu;
 pub mod memory;
+mod mix;
 pub mod nic;
 pub mod pcie;
 pub mod peak;

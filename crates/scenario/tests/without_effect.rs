@@ -120,6 +120,7 @@ const STEADY: &[&str] = &[
 ];
 /// Times after which TIMELY has made decisions that show.
 const DECIDED: &[&str] = &["run.warmup=1 ms", "run.duration=1 ms"];
+const MIX: &[&str] = &["traffic.read_mix=[{ size = \"4 KiB\", weight = 1 }]"];
 const TIMELY: &[&str] = &["traffic.control={kind = \"timely\"}", DECIDED[0], DECIDED[1]];
 
 /// A scenario, what is set in it, a key that then has no effect, and another value for it.
@@ -222,6 +223,16 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
         "traffic.control.flow_max_cwnd",
         "=3.0",
     ),
+    ("host-congestion", MIX, "traffic.read", "=8 KiB"),
+    ("host-congestion", &["traffic.load=1 Gbps"], "traffic.think", "=1 us"),
+    (
+        "host-congestion",
+        &[
+            "traffic.rivals={ senders = 1, read = \"4 KiB\", read_mix = [{ size = \"8 KiB\", weight = 1 }] }",
+        ],
+        "traffic.rivals.read_mix",
+        ".0.size=16 KiB",
+    ),
     ("host-congestion", STEADY, "traffic.control.min_rtt", "=1 us"),
     ("host-congestion", STEADY, "traffic.control.max_decrease", "=0.1"),
     ("host-congestion", &["traffic.control.hops=0"], "traffic.control.hop_target", "=99 us"),
@@ -318,9 +329,9 @@ const ALWAYS: &[&str] = &[
     "traffic.file",
     "traffic.depth",
     "traffic.senders",
-    "traffic.read",
+    "traffic.read_mix",
+    "traffic.load",
     "traffic.open_reads",
-    "traffic.think",
     "traffic.striped",
     "traffic.payload",
     "traffic.headers",

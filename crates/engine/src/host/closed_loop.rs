@@ -9,10 +9,13 @@ use super::sender_series::SenderSeries;
 use super::shares::{Share, share_lost};
 use super::{Event, Host};
 use crate::config::Scenario;
+use crate::frame::wire_bits;
 use crate::stats::histogram::Latency;
-use crate::stats::results::{Balance, ConnectionResults, SendersResults, Series, TransportResults};
+use crate::stats::results::{
+    Balance, ConnectionResults, SendersResults, Series, SizeResults, TransportResults,
+};
 use crate::time::Ps;
-use crate::transport::config::Group;
+use crate::transport::config::{ClosedLoopConfig, Group};
 use crate::transport::{Network, Step};
 use crate::units::BitRate;
 use crate::wire::Arrival;
@@ -26,6 +29,19 @@ struct Senders {
     /// The key of their congestion control.
     control: &'static str,
     striped: bool,
+    /// Whether a load is wanted of them.
+    loaded: bool,
+    /// Bytes of their reads, by size, and what such a read takes alone, ns.
+    sizes: Vec<(u64, f64)>,
+}
+
+/// What a read takes in a network without anything else, and a server that takes no time: the request's way, and the
+/// frames' on the sender's link and on the server's.
+fn alone_ns(bytes: u64, config: &ClosedLoopConfig, of: &Group<'_>, link: BitRate) -> f64 {
+    let frames = bytes.div_ceil(config.payload.0);
+    let ns = |rate: BitRate| wire_bits(config.frame().0 as u32) as f64 / rate.0 as f64 * 1e9;
+    let (slow, fast) = (ns(of.link).max(ns(link)), ns(of.link).min(ns(link)));
+    2.0 * of.delay.ps().as_ns_f64() + frames as f64 * slow + fast
 }
 
 /// The network, and what the host knows about the packets it has received from it.
@@ -46,6 +62,13 @@ impl ClosedLoop {
         // The scenario check requires a rate; without one, the link is no limit.
         let link = scenario.machine.nic.link.unwrap_or(BitRate(u64::MAX));
         let senders = |group: Group<'_>| Senders {
+            loaded: group.load.is_some(),
+            sizes: group
+                .sizes
+                .iter()
+                .map(|share| share.size.0)
+                .map(|bytes| (bytes, alone_ns(bytes, config, &group, link)))
+                .collect(),
             all: group.senders,
             control: group.control_key,
             striped: group.striped,
@@ -101,6 +124,7 @@ impl ClosedLoop {
         let reads = self.network.reads();
         TransportResults {
             goodput_gbps: gbps(c.delivered),
+            wanted_gbps: self.wanted(0..self.groups.len()).map(gbps),
             sent: c.sent,
             sent_again: c.sent_again,
             acknowledged: c.acknowledged,
@@ -122,11 +146,12 @@ impl ClosedLoop {
             cut_by_host: all.cut_by_host,
             cut_by_path: all.cut_by_path,
             cut_by_losses: all.cut_by_losses,
-            fairness: all.fairness,
+            fairness: all.fairness.filter(|_| !self.groups.iter().any(|group| group.loaded)),
             rtt: c.rtt.distribution(),
             fabric_delay: c.fabric.distribution(),
             host_delay: c.endpoint.distribution(),
             read_latency: reads.distribution(),
+            by_size: self.by_size(),
             block_latency: match &self.blocks().collect::<Vec<_>>()[..] {
                 [only] => Some(only.distribution()),
                 _ => None,
@@ -142,16 +167,35 @@ impl ClosedLoop {
         of.filter(|(group, _)| group.striped).map(|(_, counts)| &counts.blocks)
     }
 
+    /// Packets of the reads that were wanted of some of the groups; `None` if no load is wanted of them.
+    fn wanted(&self, groups: Range<usize>) -> Option<u64> {
+        let of = self.groups[groups.clone()].iter().zip(&self.network.by_group()[groups]);
+        of.filter(|(group, _)| group.loaded).map(|(_, counts)| counts.wanted).reduce(|a, b| a + b)
+    }
+
+    /// How long reads of each size took, if there are several or a load.
+    fn by_size(&self) -> Vec<SizeResults> {
+        let groups = self.groups.iter().zip(self.network.by_group()).enumerate();
+        let of_each = groups.flat_map(|(i, (group, counts))| {
+            let only = if group.loaded { std::slice::from_ref(&counts.reads) } else { &[] };
+            let latencies = if counts.by_size.is_empty() { only } else { &counts.by_size };
+            group.sizes.iter().zip(latencies).map(move |(&(bytes, alone_ns), latency)| {
+                SizeResults { group: i as u32, bytes, alone_ns, latency: latency.distribution() }
+            })
+        });
+        of_each.collect()
+    }
+
     /// What each group of senders got, if there is more than one.
     fn by_group(
         &self,
         connections: &[ConnectionResults],
         gbps: impl Fn(u64) -> f64,
     ) -> Vec<SendersResults> {
-        let several = self.groups.iter().zip(self.network.by_group());
+        let several = self.groups.iter().zip(self.network.by_group()).enumerate();
         several
             .filter(|_| self.groups.len() > 1)
-            .map(|(Senders { all, control, striped }, counts)| {
+            .map(|(i, (Senders { all, control, striped, loaded, .. }, counts))| {
                 let theirs = connections.iter().filter(|c| all.contains(&c.sender));
                 let share = Share::of(&theirs);
                 SendersResults {
@@ -159,6 +203,7 @@ impl ClosedLoop {
                     first: all.start,
                     count: all.len() as u32,
                     goodput_gbps: gbps(share.delivered),
+                    wanted_gbps: self.wanted(i..i + 1).map(&gbps),
                     sent: share.sent,
                     sent_again: share.sent_again,
                     timeouts: share.timeouts,
@@ -167,7 +212,7 @@ impl ClosedLoop {
                     cut_by_host: share.cut_by_host,
                     cut_by_path: share.cut_by_path,
                     cut_by_losses: share.cut_by_losses,
-                    fairness: share.fairness,
+                    fairness: share.fairness.filter(|_| !loaded),
                     read_latency: counts.reads.distribution(),
                     block_latency: striped.then(|| counts.blocks.distribution()),
                 }

@@ -6,7 +6,6 @@ use std::iter::once;
 use std::ops::{Range, RangeInclusive};
 
 use super::control::{ControlConfig, MAX_DELAY};
-use super::receiver::MAX_OPEN_PACKETS;
 use crate::check::Check;
 use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use crate::units::{BitRate, Duration, Size};
@@ -20,10 +19,19 @@ pub struct ClosedLoopConfig {
     /// Number of sending machines.
     pub senders: u32,
     /// Bytes of a read.
-    pub read: Size,
-    /// Reads that a thread keeps open on each connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Size>,
+    /// Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read` has no effect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_mix: Vec<ReadShare>,
+    /// Reads that a thread keeps open on each connection; with `load`, at most.
     #[serde(default = "ClosedLoopConfig::one")]
     pub open_reads: u32,
+    /// Payload that all threads together want from each sender in a second: independent users want reads at
+    /// exponentially distributed intervals, whether those before are complete or not. Those for which no open read is
+    /// left wait, which is part of their latency. Absent: the next is wanted when one is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<BitRate>,
     /// Mean time from the completion of a read, or of a striped block, to the request for the next; it is
     /// exponentially distributed.
     #[serde(default)]
@@ -53,6 +61,16 @@ pub struct ClosedLoopConfig {
     /// first queue: of all if there are fewer; with rivals, of as many of them, too.
     #[serde(default)]
     pub watched: u32,
+}
+
+/// One size of a mix of reads.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadShare {
+    /// Bytes of the read.
+    pub size: Size,
+    /// Share of the reads, relative to the sum of all weights.
+    pub weight: u32,
 }
 
 /// The network between senders and server: a port of a switch whose rate is that of the server's link
@@ -99,9 +117,15 @@ pub struct RivalsConfig {
     /// Bytes of a read from them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Size>,
+    /// Sizes of reads from them, if there are several. With `read`, they have only that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_mix: Vec<ReadShare>,
     /// Reads that a thread keeps open on each connection with them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_reads: Option<u32>,
+    /// Payload that is wanted from each of them in a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<BitRate>,
     /// Mean time before the next read from them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Duration>,
@@ -129,6 +153,12 @@ pub struct RivalsConfig {
 /// More lines of a kind than this (those of rivals are dashed) cannot be told apart in a plot.
 const MAX_WATCHED: u32 = 16;
 
+/// Maximum packets of open reads on a connection: 64 MiB of 4 KiB.
+const MAX_OPEN_PACKETS: u64 = 16_384;
+/// Sizes of reads that are told apart.
+const MAX_SIZES: usize = 64;
+/// The least that is wanted from a sender: reads come within what the clock can count.
+const MIN_LOAD: BitRate = BitRate(1_000);
 /// Far more than any testbed has.
 const MAX_SENDERS: u32 = 4096;
 /// For a switch port; larger than any real one.
@@ -149,7 +179,8 @@ impl ClosedLoopConfig {
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let all = Group {
             senders: 0..self.senders,
-            read: self.read,
+            sizes: sizes(self.read, &self.read_mix),
+            load: self.load,
             open_reads: self.open_reads,
             think: self.think,
             striped: self.striped,
@@ -165,7 +196,12 @@ impl ClosedLoopConfig {
         let own = rivals.control.as_ref();
         let theirs = Group {
             senders: first..self.senders,
-            read: rivals.read.unwrap_or(self.read),
+            sizes: match (rivals.read, &rivals.read_mix[..]) {
+                (None, []) => all.sizes.clone(),
+                (Some(read), _) => sizes(Some(read), &[]),
+                (None, mix) => mix.to_vec(),
+            },
+            load: rivals.load.or(self.load),
             open_reads: rivals.open_reads.unwrap_or(self.open_reads),
             think: rivals.think.unwrap_or(self.think),
             striped: rivals.striped.unwrap_or(self.striped),
@@ -182,7 +218,7 @@ impl ClosedLoopConfig {
     /// What is read from each sender.
     pub(crate) fn reads(&self) -> Vec<Reads> {
         let of = |group: &Group<'_>| Reads {
-            packets: (group.read.0 / self.payload.0) as u32,
+            packets: group.largest_read().0.div_ceil(self.payload.0) as u32,
             open: group.open_reads,
         };
         self.groups().flat_map(|g| std::iter::repeat_n(of(&g), g.senders.len())).collect()
@@ -210,6 +246,9 @@ impl ClosedLoopConfig {
         check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
         check.within("think", self.think, Duration(0)..=MAX_DELAY);
+        if let Some(load) = self.load {
+            check.within("load", load, MIN_LOAD..=MAX_LINK);
+        }
         // It must be possible on the slowest link of those who have it.
         let others = self.rivals.as_ref().filter(|rivals| rivals.control.is_none());
         let link = others.and_then(|rivals| rivals.sender_link).unwrap_or(MAX_LINK);
@@ -227,23 +266,33 @@ impl ClosedLoopConfig {
             check.refuse("senders", rivals.senders, allowed);
         }
         if (RivalsConfig { senders: rivals.senders, ..RivalsConfig::default() }) == *rivals {
-            let allowed = "also one of read, open_reads, think, striped, start, stop, delay, \
-                sender_link and control, in which they differ";
+            let allowed = "also one of read, read_mix, open_reads, load, think, striped, start, stop, \
+                delay, sender_link and control, in which they differ";
             check.refuse("senders", rivals.senders, allowed);
         }
-        match (rivals.read, rivals.open_reads) {
+        let own = rivals.read.is_some() || !rivals.read_mix.is_empty();
+        let mix = if rivals.read.is_some() { &[] } else { &rivals.read_mix[..] };
+        match (own, rivals.open_reads) {
             _ if self.payload.0 == 0 => {}
-            (Some(read), Some(open_reads)) => self.check_reads(read, open_reads, check),
+            (true, Some(open_reads)) => self.check_reads(rivals.read, mix, open_reads, check),
             // What is wrong with `traffic.read` is told of that.
-            (None, Some(open_reads)) if self.holds(self.read, MAX_OPEN_PACKETS) => {
-                self.check_open_reads(self.read, open_reads, check);
+            (false, Some(open_reads)) => {
+                let sizes = sizes(self.read, &self.read_mix);
+                if let Some(largest) = sizes.iter().map(|share| share.size).max()
+                    && sizes.iter().all(|share| self.holds(share.size, MAX_OPEN_PACKETS))
+                {
+                    self.check_open_reads(largest, open_reads, check);
+                }
             }
-            (Some(read), None) => {
+            (true, None) => {
                 let most = MAX_OPEN_PACKETS / u64::from(self.open_reads.max(1));
                 let with = format!(" with {} open reads (traffic.open_reads)", self.open_reads);
-                self.check_read(read, most, &with, check);
+                self.check_each(rivals.read, mix, most, &with, check);
             }
-            (None, _) => {}
+            (false, None) => {}
+        }
+        if let Some(load) = rivals.load {
+            check.within("load", load, MIN_LOAD..=MAX_LINK);
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         let start = rivals.start.unwrap_or_default();
@@ -273,18 +322,47 @@ impl ClosedLoopConfig {
             let allowed = format!("{least} to {most} with traffic.headers, the sizes of a frame");
             check.refuse("payload", self.payload, allowed);
         }
-        self.check_reads(self.read, self.open_reads, check);
-    }
-
-    /// Checks what is read on a connection, given a payload that is not 0.
-    fn check_reads(&self, read: Size, open_reads: u32, check: &mut Check) {
-        self.check_read(read, MAX_OPEN_PACKETS, "", check);
-        if self.holds(read, MAX_OPEN_PACKETS) {
-            self.check_open_reads(read, open_reads, check);
+        match (self.read, &self.read_mix[..]) {
+            (None, []) => {
+                let allowed = "the bytes of a read, or several sizes in traffic.read_mix";
+                check.refuse("read", "absent", allowed);
+            }
+            (read, mix) => {
+                self.check_reads(read.filter(|_| mix.is_empty()), mix, self.open_reads, check)
+            }
         }
     }
 
-    /// Checks how many reads are open on a connection, given their size.
+    /// Checks what is read on a connection, given a payload that is not 0: one size, or those of a mix.
+    fn check_reads(&self, read: Option<Size>, mix: &[ReadShare], open: u32, check: &mut Check) {
+        let all = self.check_each(read, mix, MAX_OPEN_PACKETS, "", check);
+        if let Some(largest) = all {
+            self.check_open_reads(largest, open, check);
+        }
+    }
+
+    /// Checks each size of a read, which may be that of `most` packets. Returns the largest if all are valid.
+    fn check_each(
+        &self,
+        read: Option<Size>,
+        mix: &[ReadShare],
+        most: u64,
+        with: &str,
+        check: &mut Check,
+    ) -> Option<Size> {
+        if mix.len() > MAX_SIZES {
+            check.refuse("read_mix", mix.len(), format!("at most {MAX_SIZES} sizes"));
+        }
+        read.into_iter().for_each(|read| self.check_read("read", read, most, with, check));
+        for (i, share) in mix.iter().enumerate() {
+            self.check_read(&format!("read_mix.{i}.size"), share.size, most, with, check);
+            check.within(&format!("read_mix.{i}.weight"), share.weight, 1..=u32::MAX);
+        }
+        let sizes = || read.into_iter().chain(mix.iter().map(|share| share.size));
+        sizes().all(|size| self.holds(size, most)).then(|| sizes().max())?
+    }
+
+    /// Checks how many reads are open on a connection, given the size of the largest.
     fn check_open_reads(&self, read: Size, open_reads: u32, check: &mut Check) {
         let what =
             format!(" with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection");
@@ -298,13 +376,13 @@ impl ClosedLoopConfig {
     }
 
     /// Checks the size of a read, which may be that of `most` packets.
-    fn check_read(&self, read: Size, most: u64, with: &str, check: &mut Check) {
+    fn check_read(&self, key: &str, read: Size, most: u64, with: &str, check: &mut Check) {
         if read.0 == 0 || !read.0.is_multiple_of(self.payload.0) {
             let allowed = format!("a multiple of traffic.payload ({})", self.payload);
-            check.refuse("read", read, allowed);
+            check.refuse(key, read, allowed);
         } else {
             let most = Size(most.saturating_mul(self.payload.0));
-            check.within_what("read", read, self.payload..=most, with);
+            check.within_what(key, read, self.payload..=most, with);
         }
     }
 }
@@ -318,7 +396,10 @@ fn valid_link(link: BitRate) -> BitRate {
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
     pub(crate) senders: Range<u32>,
-    pub(crate) read: Size,
+    /// Sizes of reads.
+    pub(crate) sizes: Vec<ReadShare>,
+    /// Payload that is wanted from each of them in a second, if that does not depend on what is complete.
+    pub(crate) load: Option<BitRate>,
     pub(crate) open_reads: u32,
     pub(crate) think: Duration,
     pub(crate) striped: bool,
@@ -334,17 +415,32 @@ pub(crate) struct Group<'a> {
     pub(crate) control: &'a ControlConfig,
 }
 
+impl Group<'_> {
+    /// The largest of the sizes of reads.
+    pub(crate) fn largest_read(&self) -> Size {
+        self.sizes.iter().map(|share| share.size).max().unwrap_or_default()
+    }
+}
+
+/// The sizes of reads: those of a mix, or one.
+fn sizes(read: Option<Size>, mix: &[ReadShare]) -> Vec<ReadShare> {
+    match (mix, read) {
+        ([], Some(size)) => vec![ReadShare { size, weight: 1 }],
+        _ => mix.to_vec(),
+    }
+}
+
 /// What is read from a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reads {
-    /// Packets of a read.
+    /// Packets of the largest read.
     pub(crate) packets: u32,
     /// Reads that are open on each connection.
     pub(crate) open: u32,
 }
 
 impl Reads {
-    /// Packets of all open reads of a connection.
+    /// Packets of all open reads of a connection, at most.
     pub(crate) fn open_packets(self) -> u32 {
         self.packets * self.open
     }
@@ -379,7 +475,12 @@ mod tests {
             ("/payload", json!("0 B"), "payload"),
             ("/payload", json!("256 KiB"), "payload"),
             ("/open_reads", json!(0), "open_reads"),
-            ("/open_reads", json!(33), "open_reads"),
+            ("/open_reads", json!(4097), "open_reads"),
+            ("/read", json!(null), "read"),
+            ("/read_mix", json!([{"size": "10 KiB", "weight": 1}]), "read_mix.0.size"),
+            ("/read_mix", json!([{"size": "4 KiB", "weight": 0}]), "read_mix.0.weight"),
+            ("/read_mix", json!([{"size": "65 MiB", "weight": 1}]), "read_mix.0.size"),
+            ("/load", json!("1 bps"), "load"),
             ("/acknowledgement", json!("10 B"), "acknowledgement"),
             ("/network/delay", json!("0 ns"), "network.delay"),
             ("/network/buffer", json!("4 KiB"), "network.buffer"),
@@ -459,8 +560,14 @@ mod tests {
             ("/rivals", json!({"senders": 40, "open_reads": 2}), "rivals.senders"),
             ("/rivals", json!({"senders": 4}), "rivals.senders"),
             ("/rivals", json!({"senders": 1, "read": "6 KiB"}), "rivals.read"),
-            ("/rivals", json!({"senders": 1, "open_reads": 33}), "rivals.open_reads"),
-            ("/rivals", json!({"senders": 1, "read": "516 KiB"}), "rivals.read"),
+            ("/rivals", json!({"senders": 1, "open_reads": 4097}), "rivals.open_reads"),
+            ("/rivals", json!({"senders": 1, "read": "65 MiB"}), "rivals.read"),
+            (
+                "/rivals",
+                json!({"senders": 1, "read_mix": [{"size": "6 KiB", "weight": 1}]}),
+                "rivals.read_mix.0.size",
+            ),
+            ("/rivals", json!({"senders": 1, "load": "1 bps"}), "rivals.load"),
             ("/rivals", json!({"senders": 1, "think": "2 s"}), "rivals.think"),
             ("/rivals", json!({"senders": 1, "start": "2 s"}), "rivals.start"),
             ("/rivals", json!({"senders": 1, "start": "3 ms", "stop": "3 ms"}), "rivals.stop"),
@@ -480,11 +587,11 @@ mod tests {
         // The number of open reads is that of the others, so the size is what is wrong.
         let mut inherits = config("/open_reads", json!(16));
         let rivals = |read: &str| serde_json::from_value(json!({ "senders": 1, "read": read }));
-        inherits.rivals = Some(rivals("64 KiB").expect("parses"));
-        let error = wrong(inherits.clone()).expect_err("1 MiB would be open");
+        inherits.rivals = Some(rivals("8 MiB").expect("parses"));
+        let error = wrong(inherits.clone()).expect_err("128 MiB would be open");
         assert_eq!(error.key, "rivals.read");
-        assert_eq!(error.allowed, "4 KiB to 32 KiB with 16 open reads (traffic.open_reads)");
-        inherits.rivals = Some(rivals("32 KiB").expect("parses"));
+        assert_eq!(error.allowed, "4 KiB to 4 MiB with 16 open reads (traffic.open_reads)");
+        inherits.rivals = Some(rivals("4 MiB").expect("parses"));
         assert_eq!(wrong(inherits), Ok(()));
     }
 
@@ -492,8 +599,16 @@ mod tests {
     fn rivals_have_what_they_do_not_say_from_the_others() {
         let groups = |rivals: Value| {
             let config = config("/rivals", rivals);
-            let of =
-                |g: Group<'_>| (g.senders, g.read, g.open_reads, g.think, g.striped, g.control_key);
+            let of = |g: Group<'_>| {
+                (
+                    g.senders.clone(),
+                    g.largest_read(),
+                    g.open_reads,
+                    g.think,
+                    g.striped,
+                    g.control_key,
+                )
+            };
             (config.groups().map(of).collect::<Vec<_>>(), config.reads())
         };
         let (same, _) = groups(json!({ "senders": 4, "open_reads": 1 }));

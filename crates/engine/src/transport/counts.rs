@@ -36,10 +36,37 @@ pub(crate) struct Counts {
 /// What one group of senders answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GroupCounts {
-    /// From issuing a read until it and all reads before it are complete.
+    /// Packets of the reads that were wanted, where a message of its own asks for them.
+    pub(crate) wanted: u64,
+    /// From when a read was wanted until it and all reads before it are complete.
     pub(crate) reads: Latency,
-    /// From asking for a striped block until the last of its reads is complete.
+    /// The same for reads of each size, if there are several.
+    pub(crate) by_size: Vec<Latency>,
+    /// From when a striped block was wanted until the last of its reads is complete.
     pub(crate) blocks: Latency,
+}
+
+impl GroupCounts {
+    /// Counts of reads of `kinds` sizes.
+    pub(super) fn of(kinds: usize) -> GroupCounts {
+        let several = if kinds > 1 { kinds } else { 0 };
+        GroupCounts { by_size: vec![Latency::default(); several], ..GroupCounts::default() }
+    }
+
+    /// A read is complete.
+    pub(super) fn read(&mut self, time: Ps, size: u16) {
+        self.reads.record(time);
+        if let Some(of) = self.by_size.get_mut(usize::from(size)) {
+            of.record(time);
+        }
+    }
+
+    /// Starts counting.
+    pub(super) fn reset(&mut self) {
+        let GroupCounts { wanted, reads, by_size, blocks } = self;
+        *wanted = 0;
+        by_size.iter_mut().chain([reads, blocks]).for_each(Latency::reset);
+    }
 }
 
 /// Counts of one connection.

@@ -10,7 +10,7 @@ use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
 use super::fixed;
 use super::receiver::Receiver;
-use super::requests::{Request, Requests};
+use super::requests::{Read, Request, Requests, Wants};
 use super::switch::Switch;
 use crate::frame::wire_bits;
 use crate::rng::Rng;
@@ -60,8 +60,6 @@ impl Network {
             std::iter::repeat_n(idle, group.senders.len())
         });
         let connections: Vec<Connection> = idle.collect();
-        let receivers = config.reads().into_iter().map(|reads| Receiver::new(reads.packets));
-        let receivers: Vec<Receiver> = receivers.collect();
         let groups = config.groups().enumerate();
         let each =
             |group: Group<'_>| std::iter::repeat_n((group.delay, group.link), group.senders.len());
@@ -71,7 +69,7 @@ impl Network {
             delays: ways.iter().map(|(delay, _)| delay.ps()).collect(),
             frame: frame as u32,
             connections: connections.into_iter().cycle().take(number).collect(),
-            receivers: receivers.into_iter().cycle().take(number).collect(),
+            receivers: vec![Receiver::default(); number],
             requests: Requests::new(config, queues, Rng::new(seed, "transport")),
             links: ways.iter().map(|&(_, link)| Serial::new(link)).collect(),
             switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
@@ -80,7 +78,7 @@ impl Network {
             counts: Counts::default(),
             by_connection: vec![ConnectionCounts::default(); number],
             group_of: groups.flat_map(|(i, group)| group.senders.map(move |_| i)).collect(),
-            by_group: vec![GroupCounts::default(); config.groups().count()],
+            by_group: config.groups().map(|group| GroupCounts::of(group.sizes.len())).collect(),
             counts_begin: Ps::ZERO,
             due: Vec::new(),
         };
@@ -91,10 +89,10 @@ impl Network {
     /// Asks for the first reads.
     fn begin(&mut self) {
         for batch in 0..self.requests.batches() {
-            let open_reads = self.requests.open_reads(batch);
+            let requests = self.requests.first_requests(batch);
             let round_trip = Ps(2 * self.delay(self.requests.connections(batch).start).0);
             if !self.requests.are_carried(batch) {
-                for _ in 0..open_reads {
+                for _ in 0..requests {
                     self.due.push((self.requests.first(batch, round_trip), Step::Ask, batch));
                 }
                 continue;
@@ -102,7 +100,9 @@ impl Network {
             let at = self.requests.first(batch, round_trip);
             for connection in self.requests.connections(batch) {
                 let receiver = &mut self.receivers[connection as usize];
-                (0..open_reads).for_each(|_| receiver.ask(Ps::ZERO));
+                for _ in 0..requests {
+                    receiver.ask(self.requests.draw(Ps::ZERO, batch));
+                }
                 let sender = &mut self.connections[connection as usize];
                 sender.ask(receiver.asked());
                 sender.wakes = Some(at);
@@ -162,42 +162,61 @@ impl Network {
     /// The server's thread has processed a packet, which spent `endpoint` in the server, and hands
     /// over its acknowledgement.
     pub(crate) fn processed(&mut self, now: Ps, datagram: u32, endpoint: Ps) {
-        let d = self.datagrams.at(datagram);
-        let counts = &mut self.counts;
-        let receiver = &mut self.receivers[d.connection as usize];
-        let group = &mut self.by_group[self.group_of[(d.connection % self.senders) as usize]];
-        let received = receiver.receive(now, d.number, |time| group.reads.record(time));
+        let Datagram { connection, number, .. } = *self.datagrams.get(datagram);
+        let receiver = &mut self.receivers[connection as usize];
+        let group = self.group_of[(connection % self.senders) as usize];
+        let counts = &mut self.by_group[group];
+        let received = receiver.receive(now, number, |time, size| counts.read(time, size));
         for number in received.complete {
-            match self.requests.complete(now, d.connection, number) {
-                None => {}
-                Some(Request::Carried) => {
-                    receiver.ask(now);
-                    d.asked = receiver.asked();
+            let Some(request) = self.requests.complete(now, connection, number) else { continue };
+            let block = match request {
+                Request::Carried(read) => {
+                    let receiver = &mut self.receivers[connection as usize];
+                    receiver.ask(read);
+                    self.datagrams.at(datagram).asked = receiver.asked();
+                    None
                 }
-                Some(Request::Later { at, batch, block }) => {
+                Request::Later { at, batch, block } => {
                     self.due.extend(at.map(|at| (at, Step::Ask, batch)));
-                    block.into_iter().for_each(|time| group.blocks.record(time));
+                    block
                 }
-            }
+                Request::Waiting { read, batch, block } => {
+                    self.ask_for(now, read, batch);
+                    block
+                }
+            };
+            block.into_iter().for_each(|time| self.by_group[group].blocks.record(time));
         }
-        d.endpoint = endpoint;
-        self.by_connection[d.connection as usize].delivered += u64::from(received.new);
-        counts.delivered += u64::from(received.new);
-        counts.duplicates += u64::from(!received.new);
+        self.datagrams.at(datagram).endpoint = endpoint;
+        self.by_connection[connection as usize].delivered += u64::from(received.new);
+        self.counts.delivered += u64::from(received.new);
+        self.counts.duplicates += u64::from(!received.new);
     }
 
-    /// The server asks a batch of connections for a read each.
+    /// The server wants a read from each connection of a batch, and asks for it unless as many as may be are open.
     pub(crate) fn ask(&mut self, now: Ps, batch: u32) {
-        self.requests.asked(now, batch);
+        let Wants { read, at_once, next } = self.requests.want(now, batch);
+        self.due.extend(next.map(|at| (at, Step::Ask, batch)));
+        let connections = self.requests.connections(batch);
+        let group = self.group_of[(connections.start % self.senders) as usize];
+        self.by_group[group].wanted += u64::from(read.packets) * connections.len() as u64;
+        if at_once {
+            self.ask_for(now, read, batch);
+        }
+    }
+
+    /// The server asks each of a batch of connections for a read.
+    fn ask_for(&mut self, now: Ps, read: Read, batch: u32) {
+        self.requests.asked(read.since, batch);
         for connection in self.requests.connections(batch) {
-            self.receivers[connection as usize].ask(now);
+            self.receivers[connection as usize].send_request(read);
             self.due.push((now + self.delay(connection), Step::Asked, connection));
         }
     }
 
     /// A request of its own reaches its sender.
     pub(crate) fn asked(&mut self, now: Ps, connection: u32) {
-        let packets = self.receivers[connection as usize].packets_per_read();
+        let packets = self.receivers[connection as usize].request_arrived();
         self.connections[connection as usize].ask_more(packets);
         self.send(now, connection);
     }
@@ -407,7 +426,7 @@ impl Network {
         self.by_connection.fill(ConnectionCounts::from(now));
         self.connections.iter_mut().for_each(|c| c.cuts = Cuts::default());
         self.counts_begin = now;
-        self.by_group.fill(GroupCounts::default());
+        self.by_group.iter_mut().for_each(GroupCounts::reset);
         self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
     }
 }

@@ -1,19 +1,20 @@
-//! When reads are asked for: with the acknowledgement that completes the one before, after a pause, or from several
-//! senders together.
+//! When reads are asked for, and of which size: with the acknowledgement that completes the one before, after a pause,
+//! from several senders together, or whenever a user wants one.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::config::ClosedLoopConfig;
+use super::config::{ClosedLoopConfig, Group};
+use crate::mix::Mix;
 use crate::rng::{Rng, below};
-use crate::time::Ps;
+use crate::time::{PS_PER_S, Ps};
 use crate::units::Duration;
 
 /// How the read after a completed one is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Request {
     /// The acknowledgement that completes the read carries the request.
-    Carried,
+    Carried(Read),
     /// Each connection of a batch gets a message of its own.
     Later {
         /// `None` if no more is asked for.
@@ -22,6 +23,28 @@ pub(super) enum Request {
         /// How long the block took that is complete now; `None` if reads are independent.
         block: Option<Ps>,
     },
+    /// Each connection of a batch gets a message for a read that has been wanted for some time.
+    Waiting { read: Read, batch: u32, block: Option<Ps> },
+}
+
+/// A read to ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Read {
+    /// Since when it has been wanted.
+    pub(super) since: Ps,
+    pub(super) packets: u32,
+    /// Which of the sizes of its group it has.
+    pub(super) size: u16,
+}
+
+/// What a batch wants now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Wants {
+    pub(super) read: Read,
+    /// Whether it can be asked for at once.
+    pub(super) at_once: bool,
+    /// When the next is wanted, if that does not depend on this one.
+    pub(super) next: Option<Ps>,
 }
 
 /// A block that is being read: one read on each connection of a batch.
@@ -29,7 +52,7 @@ pub(super) enum Request {
 struct Block {
     /// Reads of it that are not complete yet.
     left: u32,
-    issued: Ps,
+    since: Ps,
 }
 
 /// The blocks of a batch.
@@ -47,11 +70,24 @@ struct Batch {
     open_reads: u32,
     /// Mean pause between a read, or a block, and the next.
     think: Ps,
+    /// Mean time between reads, or blocks, that are wanted whether those before are complete or not; and those that
+    /// wait because as many as may be are open, the oldest first. `None` if the next is wanted when one is complete.
+    wanted: Option<Wanted>,
+    /// Packets of a read and the number of its size.
+    sizes: Mix<(u32, u16)>,
     /// When it is asked for its first reads, and from when for no more.
     start: Ps,
     stop: Option<Ps>,
     /// `None` if reads are independent.
     blocks: Option<Blocks>,
+}
+
+/// Reads, or blocks, that users want.
+#[derive(Clone, Debug)]
+struct Wanted {
+    interval: Ps,
+    waiting: VecDeque<Read>,
+    open: u32,
 }
 
 /// The requests of all queues.
@@ -69,6 +105,10 @@ impl Requests {
         let mut requests = Requests { stream, batches: Vec::new(), batch_of: Vec::new() };
         for first in (0..queues).map(|queue| queue * config.senders) {
             for of in config.groups() {
+                let packets = |size: u64| (size / config.payload.0) as u32;
+                let sizes = of.sizes.iter().zip(0..);
+                let sizes = sizes.map(|(s, number)| ((packets(s.size.0), number), s.weight));
+                let sizes = Mix::new(sizes);
                 let all = first + of.senders.start..first + of.senders.end;
                 let together = if of.striped { of.senders.len() } else { 1 };
                 for begin in all.step_by(together) {
@@ -76,6 +116,12 @@ impl Requests {
                         connections: begin..begin + together as u32,
                         open_reads: of.open_reads,
                         think: of.think.ps(),
+                        wanted: interval(&of, queues).map(|interval| Wanted {
+                            interval,
+                            waiting: VecDeque::new(),
+                            open: 0,
+                        }),
+                        sizes: sizes.clone(),
                         start: of.start.ps(),
                         stop: of.stop.map(Duration::ps),
                         blocks: of.striped.then(Blocks::default),
@@ -99,33 +145,57 @@ impl Requests {
         self.batches[batch as usize].connections.clone()
     }
 
-    /// Reads that are open on each connection of a batch.
-    pub(super) fn open_reads(&self, batch: u32) -> u32 {
-        self.batches[batch as usize].open_reads
-    }
-
     /// Whether acknowledgements carry the requests of a batch.
     pub(super) fn are_carried(&self, batch: u32) -> bool {
-        let Batch { think, blocks, .. } = &self.batches[batch as usize];
-        *think == Ps::ZERO && blocks.is_none()
+        let Batch { think, blocks, wanted, .. } = &self.batches[batch as usize];
+        *think == Ps::ZERO && blocks.is_none() && wanted.is_none()
     }
 
-    /// When a batch is asked for one of its first reads: once it starts, after a pause or, without pauses, within a
-    /// round trip.
+    /// How many requests of a batch are scheduled before any read is complete.
+    pub(super) fn first_requests(&self, batch: u32) -> u32 {
+        let Batch { open_reads, wanted, .. } = &self.batches[batch as usize];
+        if wanted.is_some() { 1 } else { *open_reads }
+    }
+
+    /// A read of a batch that is wanted now.
+    pub(super) fn draw(&mut self, now: Ps, batch: u32) -> Read {
+        let (packets, size) = self.batches[batch as usize].sizes.draw(&mut self.stream);
+        Read { since: now, packets, size }
+    }
+
+    /// When a batch is asked for one of its first reads: once it starts, after a pause, when the first is wanted or,
+    /// without pauses, within a round trip.
     pub(super) fn first(&mut self, batch: u32, round_trip: Ps) -> Ps {
-        let Batch { think, start, .. } = self.batches[batch as usize];
-        start
-            + match think {
+        let Batch { think, start, wanted, .. } = &self.batches[batch as usize];
+        let mean = wanted.as_ref().map_or(*think, |wanted| wanted.interval);
+        *start
+            + match mean {
                 Ps::ZERO => Ps(below(self.stream.next_u64(), round_trip.0)),
-                think => pause(&mut self.stream, think),
+                mean => pause(&mut self.stream, mean),
             }
     }
 
-    /// A batch is asked for a read on each of its connections.
-    pub(super) fn asked(&mut self, now: Ps, batch: u32) {
-        let Batch { connections, blocks, .. } = &mut self.batches[batch as usize];
+    /// A read is wanted from each connection of a batch. It waits if as many as may be are open.
+    pub(super) fn want(&mut self, now: Ps, batch: u32) -> Wants {
+        let read = self.draw(now, batch);
+        let Batch { wanted, open_reads, stop, .. } = &mut self.batches[batch as usize];
+        let Some(wanted) = wanted else { return Wants { read, at_once: true, next: None } };
+        let next = now + pause(&mut self.stream, wanted.interval);
+        let at_once = wanted.open < *open_reads;
+        if !at_once {
+            wanted.waiting.push_back(read);
+        }
+        Wants { read, at_once, next: Some(next).filter(|&at| stop.is_none_or(|stop| at < stop)) }
+    }
+
+    /// A batch is asked for a read on each of its connections, which has been wanted since `since`.
+    pub(super) fn asked(&mut self, since: Ps, batch: u32) {
+        let Batch { connections, blocks, wanted, .. } = &mut self.batches[batch as usize];
         if let Some(blocks) = blocks {
-            blocks.open.push_back(Block { left: connections.len() as u32, issued: now });
+            blocks.open.push_back(Block { left: connections.len() as u32, since });
+        }
+        if let Some(wanted) = wanted {
+            wanted.open += 1;
         }
     }
 
@@ -136,7 +206,7 @@ impl Requests {
         let of = &mut self.batches[batch as usize];
         let goes_on = of.stop.is_none_or(|stop| now < stop);
         if carried {
-            return goes_on.then_some(Request::Carried);
+            return goes_on.then(|| Request::Carried(self.draw(now, batch)));
         }
         let mut block = None;
         if let Some(blocks) = &mut of.blocks {
@@ -145,12 +215,34 @@ impl Requests {
             // Connections complete their reads in order, and so blocks are completed in order.
             let done = blocks.open.pop_front_if(|oldest| oldest.left == 0)?;
             blocks.complete += 1;
-            block = Some(now - done.issued);
+            block = Some(now - done.since);
+        }
+        if let Some(wanted) = &mut of.wanted {
+            wanted.open -= 1;
+            return Some(match wanted.waiting.pop_front_if(|_| goes_on) {
+                Some(read) => Request::Waiting { read, batch, block },
+                None => Request::Later { at: None, batch, block },
+            });
         }
         let at = goes_on.then(|| now + pause(&mut self.stream, of.think));
         Some(Request::Later { at, batch, block })
     }
 }
+
+/// Mean time between two reads that each of `queues` threads wants of a sender of a group, if they come so.
+fn interval(of: &Group<'_>, queues: u32) -> Option<Ps> {
+    let load = u128::from(of.load?.0);
+    let (mut bits, mut weights) = (0, 0);
+    for share in &of.sizes {
+        bits += 8 * u128::from(share.size.0) * u128::from(share.weight);
+        weights += u128::from(share.weight);
+    }
+    let ps = bits * u128::from(queues) * PS_PER_S / (weights * load);
+    Some(Ps(u64::try_from(ps).unwrap_or(u64::MAX).clamp(1, LONGEST_INTERVAL.0)))
+}
+
+/// Longer than any run: times that are added up stay within what the clock can count.
+const LONGEST_INTERVAL: Ps = Ps(1 << 50);
 
 /// A pause before a request: exponentially distributed.
 fn pause(stream: &mut Rng, mean: Ps) -> Ps {
@@ -167,13 +259,17 @@ mod tests {
 
     /// Two queues with connections to three senders and two open reads on each.
     fn requests(key: &str, value: Value) -> Requests {
+        requests_with(&[(key, value)])
+    }
+
+    fn requests_with(set: &[(&str, Value)]) -> Requests {
         let mut config = json!({
             "senders": 3, "read": "12 KiB", "payload": "4 KiB", "headers": "332 B", "open_reads": 2,
             "acknowledgement": "100 B",
             "network": { "delay": "5 us", "sender_link": "100 Gbps", "buffer": "1 MiB" },
             "control": { "kind": "dctcp" }
         });
-        config[key] = value;
+        set.iter().for_each(|(key, value)| config[*key] = value.clone());
         let config: ClosedLoopConfig = serde_json::from_value(config).expect("parses");
         Requests::new(&config, 2, Rng::new(1, "test"))
     }
@@ -219,16 +315,67 @@ mod tests {
         assert!((long - n * share).abs() < 4.0 * (n * share * (1.0 - share)).sqrt(), "{long}");
     }
 
+    /// 80 Mbps of each sender are 10 MB a second: two threads want 16 KiB, on average, every 3.2768 ms.
+    fn loaded(mut requests: Requests, to: Ps) -> (Requests, Vec<Read>) {
+        let (mut now, mut reads) = (requests.first(2, Ps(1)), Vec::new());
+        while now < to {
+            let wants = requests.want(now, 2);
+            reads.push(wants.read);
+            if wants.at_once {
+                requests.asked(now, 2);
+            }
+            now = wants.next.expect("there is no end");
+        }
+        (requests, reads)
+    }
+
+    fn mix() -> Value {
+        json!([{ "size": "4 KiB", "weight": 3 }, { "size": "52 KiB", "weight": 1 }])
+    }
+
+    #[test]
+    fn reads_are_wanted_at_the_load_and_in_the_shares_of_their_sizes() {
+        let requests = requests_with(&[("load", json!("80 Mbps")), ("read_mix", mix())]);
+        let to = Ps::from_us(3_276_800 * 20);
+        let (_, reads) = loaded(requests, to);
+        let (n, large) = (reads.len() as f64, reads.iter().filter(|r| r.size == 1).count() as f64);
+        assert!((n - 20_000.0).abs() < 4.0 * 20_000.0f64.sqrt(), "{n}");
+        assert!((large - n / 4.0).abs() < 4.0 * (n * 3.0 / 16.0).sqrt(), "{large} of {n}");
+        let packets = |r: &Read| r.packets == [1, 13][usize::from(r.size)];
+        assert!(reads.iter().all(packets) && reads.is_sorted_by_key(|r| r.since));
+        // Intervals are as long as their mean vary.
+        let spans: Vec<f64> =
+            reads.windows(2).map(|r| (r[1].since - r[0].since).as_ns_f64() / 3_276_800.0).collect();
+        let squares = spans.iter().map(|s| s * s).sum::<f64>() / n;
+        assert!((squares - 2.0).abs() < 4.0 * (20.0 / n).sqrt(), "{squares}");
+    }
+
+    #[test]
+    fn what_is_wanted_waits_for_an_open_read_and_is_asked_for_in_order() {
+        let requests = requests_with(&[("load", json!("80 Mbps")), ("read_mix", mix())]);
+        let (mut requests, reads) = loaded(requests, Ps::from_us(3_276_800 / 100));
+        // Two are open; none has been complete for a hundred intervals.
+        for (number, read) in reads[2..].iter().enumerate() {
+            let asked = requests.complete(Ps::from_us(1), 2, number as u64);
+            assert_eq!(asked, Some(Request::Waiting { read: *read, batch: 2, block: None }));
+            requests.asked(read.since, 2);
+        }
+        assert!(reads.len() > 3, "{reads:?}");
+        let last = requests.complete(Ps::from_us(1), 2, 99);
+        assert_eq!(last, Some(Request::Later { at: None, batch: 2, block: None }));
+    }
+
     #[test]
     fn rivals_are_asked_in_their_own_way() {
         let mut requests =
             requests("rivals", json!({ "senders": 2, "striped": true, "open_reads": 1 }));
         let batches: Vec<_> = (0..requests.batches())
-            .map(|g| (requests.connections(g), requests.open_reads(g), requests.are_carried(g)))
+            .map(|g| (requests.connections(g), requests.first_requests(g), requests.are_carried(g)))
             .collect();
         let (one, both) = (|c| (c..c + 1, 2, true), |c| (c..c + 2, 1, false));
         assert_eq!(batches, [one(0), both(1), one(3), both(4)]);
-        assert_eq!(requests.complete(Ps::ZERO, 3, 9), Some(Request::Carried));
+        let read = Read { since: Ps(5), packets: 3, size: 0 };
+        assert_eq!(requests.complete(Ps(5), 3, 9), Some(Request::Carried(read)));
         requests.asked(Ps::ZERO, 3);
         assert_eq!(requests.complete(Ps::ZERO, 5, 0), None);
     }

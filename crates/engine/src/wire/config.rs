@@ -69,7 +69,7 @@ pub enum TrafficConfig {
     },
     /// No rate of its own: machines behind a switch answer the server's reads, under a congestion
     /// control that the server's acknowledgements drive.
-    ClosedLoop(ClosedLoopConfig),
+    ClosedLoop(Box<ClosedLoopConfig>),
 }
 
 impl TrafficConfig {

@@ -2,6 +2,7 @@
 
 use super::Arrival;
 use super::config::SizesConfig;
+use crate::mix::Mix;
 use crate::rng::{Rng, below};
 use crate::time::Ps;
 
@@ -9,32 +10,17 @@ use crate::time::Ps;
 /// arrival process leaves the sequence of packets unchanged.
 #[derive(Clone, Debug)]
 pub struct Draw {
-    sizes: Sizes,
+    sizes: Mix<u32>,
     flows: u32,
     stream: Rng,
-}
-
-#[derive(Clone, Debug)]
-enum Sizes {
-    Fixed(u32),
-    /// Pairs of (cumulative weight up to and including this entry, bytes), and the total weight.
-    Mix(Box<[(u64, u32)]>, u64),
 }
 
 impl Draw {
     /// Packets of `sizes` over the flows 0 to `flows - 1`, all equally likely.
     pub(super) fn new(sizes: &SizesConfig, flows: u32, stream: Rng) -> Draw {
         let sizes = match sizes {
-            SizesConfig::Fixed { size } => Sizes::Fixed(size.0 as u32),
-            SizesConfig::Mix { of } => {
-                let mut total = 0;
-                let entries = of.iter().map(|entry| {
-                    total += u64::from(entry.weight);
-                    (total, entry.size.0 as u32)
-                });
-                let entries = entries.collect();
-                Sizes::Mix(entries, total)
-            }
+            SizesConfig::Fixed { size } => Mix::new([(size.0 as u32, 1)]),
+            SizesConfig::Mix { of } => Mix::new(of.iter().map(|e| (e.size.0 as u32, e.weight))),
         };
         Draw { sizes, flows, stream }
     }
@@ -43,7 +29,7 @@ impl Draw {
     #[inline]
     pub fn draw(&mut self, at: Ps) -> Arrival {
         let flow = below(self.stream.next_u64(), u64::from(self.flows)) as u32;
-        Arrival { at, bytes: self.size(), flow }
+        Arrival { at, bytes: self.sizes.draw(&mut self.stream), flow }
     }
 
     /// A packet that arrives at `at` and belongs to one of `flows`, the flows of one queue.
@@ -53,20 +39,7 @@ impl Draw {
     #[inline]
     pub fn draw_among(&mut self, at: Ps, flows: &[u32]) -> Arrival {
         let flow = flows[below(self.stream.next_u64(), flows.len() as u64) as usize];
-        Arrival { at, bytes: self.size(), flow }
-    }
-
-    #[inline]
-    fn size(&mut self) -> u32 {
-        match &self.sizes {
-            Sizes::Fixed(bytes) => *bytes,
-            Sizes::Mix(entries, total) => {
-                let point = below(self.stream.next_u64(), *total);
-                // A mix has only a few entries, so a scan beats a search.
-                let (rest, last) = entries.split_at(entries.len() - 1);
-                rest.iter().find(|e| point < e.0).unwrap_or(&last[0]).1
-            }
-        }
+        Arrival { at, bytes: self.sizes.draw(&mut self.stream), flow }
     }
 }
 

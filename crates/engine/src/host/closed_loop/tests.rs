@@ -337,6 +337,79 @@ fn rivals_may_read_more_at_a_time_and_everything_balances() {
     assert!(t.block_latency.is_none() && t.by_group.iter().all(|g| g.block_latency.is_some()));
 }
 
+/// One thread and one sender, whose link of 10 Gbps takes 480 ns for each frame of 600 bytes with its overheads: a
+/// queue with a single server, at whose door reads come at random. The window lets it work all the time.
+fn one_slow_sender(set: &[(&str, Value)]) -> TransportResults {
+    let control = json!({ "kind": "dctcp", "initial_cwnd": 100, "max_cwnd": 100 });
+    let mut all = vec![
+        ("/tenants/0/cores/count", json!(1)),
+        ("/tenants/0/app/packet_instructions", json!(100)),
+        ("/traffic/senders", json!(1)),
+        ("/traffic/network/sender_link", json!("10 Gbps")),
+        ("/traffic/control", control),
+        ("/traffic/open_reads", json!(2000)),
+        ("/run/duration", json!("200 ms")),
+    ];
+    all.extend_from_slice(set);
+    transport(&reader(&all)).1
+}
+
+/// Half of the link's payload of 8.53 Gbps. In an M/D/1 queue the mean wait is half a service time at half load
+/// (Pollaczek and Khinchine); the server takes less than a microsecond for the last packet.
+#[test]
+fn reads_that_are_wanted_at_random_wait_as_in_a_queue_of_one_server() {
+    let mix = json!([{ "size": "512 B", "weight": 9 }, { "size": "16 KiB", "weight": 1 }]);
+    let load = ("/traffic/load", json!("4267 Mbps"));
+    let alike = one_slow_sender(&[load.clone(), ("/traffic/read", json!("4 KiB"))]);
+    let mixed = one_slow_sender(&[load, ("/traffic/read_mix", mix)]);
+    // Service times: eight frames, or one and 32. The mean wait is rho / (1 - rho) * E[s^2] / 2 E[s].
+    let s = 0.48;
+    let wait = |mean: f64, square: f64| square / (2.0 * mean) * s * 1e3;
+    let (eight, several) = (wait(8.0, 64.0), wait(0.9 + 3.2, 0.9 + 102.4));
+    for (t, wait_ns) in [(&alike, eight), (&mixed, several)] {
+        assert_eq!((t.sent_again, t.fairness), (0, None));
+        let wanted = t.wanted_gbps.expect("a load is wanted");
+        assert!((wanted / 4.267 - 1.0).abs() < 0.04, "{wanted} Gbps");
+        assert!((t.goodput_gbps / wanted - 1.0).abs() < 0.001, "{} of {wanted}", t.goodput_gbps);
+        for of in &t.by_size {
+            let more_ns = of.latency.mean_ns - of.alone_ns - wait_ns;
+            assert!((0.0..1000.0).contains(&more_ns), "{of:?}: {more_ns} ns, wait {wait_ns} ns");
+        }
+    }
+    // Two ways of 2 us, the frames on the slow link, and the last one on the link of 100 Gbps.
+    let sizes: Vec<_> = mixed.by_size.iter().map(|of| (of.bytes, of.alone_ns)).collect();
+    assert_eq!(sizes, [(512, 4000.0 + 480.0 + 48.0), (16 << 10, 4000.0 + 32.0 * 480.0 + 48.0)]);
+    let counts: Vec<_> = mixed.by_size.iter().map(|of| of.latency.count as f64).collect();
+    assert!((counts[0] / counts[1] / 9.0 - 1.0).abs() < 0.1, "{counts:?}");
+    assert_eq!(counts.iter().sum::<f64>(), mixed.reads as f64);
+    assert_eq!((alike.by_size[0].latency.count, alike.by_size.len()), (alike.reads, 1));
+}
+
+#[test]
+fn what_is_wanted_beyond_the_link_waits_for_ever_longer() {
+    let rivals = json!({ "senders": 1, "load": "1 Gbps", "read": "512 B" });
+    let set = [
+        ("/traffic/senders", json!(2)),
+        ("/traffic/load", json!("10 Gbps")),
+        ("/traffic/open_reads", json!(4)),
+        ("/traffic/rivals", rivals),
+        ("/run/duration", json!("20 ms")),
+    ];
+    let t = one_slow_sender(&set);
+    let [others, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
+    // Of 2 KiB: four frames of 480 ns.
+    let carried = 10.0 * 512.0 / 600.0;
+    assert!((others.goodput_gbps / carried - 1.0).abs() < 0.01, "{}", others.goodput_gbps);
+    let wanted = others.wanted_gbps.zip(rivals.wanted_gbps).expect("both are loaded");
+    assert!((wanted.0 - 10.0).abs() < 0.4 && (wanted.1 - 1.0).abs() < 0.05, "{wanted:?}");
+    assert_eq!(t.wanted_gbps, Some(wanted.0 + wanted.1));
+    // What came in the last millisecond waited for all that was left over in the 20 before.
+    let left_over_ns = 20e6 * (1.0 - carried / 10.0);
+    let longest = others.read_latency.percentiles_ns.last().expect("the maximum").1;
+    assert!((longest / left_over_ns - 1.0).abs() < 0.25, "{longest} ns, left over {left_over_ns}");
+    assert!(rivals.read_latency.mean_ns < 20e3, "{:?}", rivals.read_latency);
+}
+
 /// The same blocks, but the packets of one come at once.
 #[test]
 fn striped_blocks_fill_the_buffer_of_the_nic() {

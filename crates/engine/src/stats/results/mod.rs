@@ -27,7 +27,8 @@ pub use memory::{
 pub use peak::{Peak, Probe};
 pub use series::{Series, TimeSeries};
 pub use traffic::{
-    CaptureFacts, CaptureGap, ConnectionResults, Packets, SendersResults, TransportResults,
+    CaptureFacts, CaptureGap, ConnectionResults, Packets, SendersResults, SizeResults,
+    TransportResults,
 };
 
 /// The JSON Schema of a [`Peak`] as it is written. It includes that of [`Results`].

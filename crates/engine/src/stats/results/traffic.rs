@@ -107,6 +107,9 @@ pub struct CaptureGap {
 pub struct TransportResults {
     /// Payload that reached its application, each byte counted once, Gbit/s.
     pub goodput_gbps: f64,
+    /// Payload of the reads that were wanted, Gbit/s; absent without `traffic.load`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted_gbps: Option<f64>,
     /// Data packets sent, including those sent again.
     pub sent: u64,
     /// Data packets sent again.
@@ -152,7 +155,7 @@ pub struct TransportResults {
     #[serde(default)]
     pub cut_by_losses: f64,
     /// Jain's index over the packets delivered by each connection: 1 if all are equal, one over
-    /// their number if one has all; absent if nothing was delivered.
+    /// their number if one has all; absent if nothing was delivered, and with `traffic.load`, where each has what is wanted of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
     /// Round trip: from sending a packet to the arrival of its acknowledgement.
@@ -164,6 +167,9 @@ pub struct TransportResults {
     pub host_delay: Distribution,
     /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
+    /// The same by size of the read and group of senders; empty if each group has one size and no `traffic.load`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_size: Vec<SizeResults>,
     /// From the request for a striped block until all of it has arrived; absent if reads are independent, or if
     /// there are blocks of rivals and of others (`by_group`).
     #[serde(default)]
@@ -186,6 +192,9 @@ pub struct SendersResults {
     pub count: u32,
     /// Payload from them that reached its application, each byte counted once, Gbit/s.
     pub goodput_gbps: f64,
+    /// Payload of the reads from them that were wanted, Gbit/s; absent without a load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted_gbps: Option<f64>,
     /// Data packets sent, including those sent again.
     pub sent: u64,
     /// Data packets sent again.
@@ -206,7 +215,7 @@ pub struct SendersResults {
     /// Packets by which windows were cut because packets were considered lost.
     #[serde(default)]
     pub cut_by_losses: f64,
-    /// Jain's fairness index over what their connections delivered; absent if that is nothing.
+    /// Jain's fairness index over what their connections delivered; absent if that is nothing, and with a load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
     /// From the issue of a read from them until it and all reads before it on its connection are complete.
@@ -215,6 +224,20 @@ pub struct SendersResults {
     /// independent.
     #[serde(default)]
     pub block_latency: Option<Distribution>,
+}
+
+/// Reads of one size from senders that are like one another, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SizeResults {
+    /// The group of senders: 1 for rivals, 0 for the others.
+    pub group: u32,
+    /// Bytes of such a read.
+    pub bytes: u64,
+    /// What such a read takes in a network without anything else, and a server that takes no time, ns: the request's way,
+    /// and the frames' on both links. A latency over it is the read's slowdown.
+    pub alone_ns: f64,
+    /// From when such a read was wanted until it and all reads before it on its connection were complete.
+    pub latency: Distribution,
 }
 
 /// A connection of closed-loop traffic, within the measured time.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::events::Events;
 use crate::testing::{cases, every};
-use crate::transport::config::RivalsConfig;
+use crate::transport::config::{ReadShare, RivalsConfig};
 use crate::transport::control::ControlConfig;
 use crate::transport::control::dcqcn::DcqcnConfig;
 use crate::transport::control::dctcp::DctcpConfig;
@@ -82,11 +82,18 @@ proptest! {
         min_timeout_us in 10u64..2000,
         think_us in prop_oneof![Just(0), 1u64..1000],
         striped in any::<bool>(),
+        mix in any::<bool>(),
+        load_mbps in prop::option::of(100u64..2000),
         rivals in prop::option::of((1u32..20, 1u64..16, 1u32..4, any::<bool>(), 0u32..4)),
     ) {
         let mut config = config(&control, senders, open_reads);
         config.think = Duration(think_us * 1_000_000);
         config.striped = striped;
+        config.load = load_mbps.map(|load| BitRate(load * 1_000_000));
+        if mix {
+            let share = |packets: u64, weight| ReadShare { size: Size(packets << 12), weight };
+            config.read_mix = vec![share(1, 6), share(70, 1), share(9, 3)];
+        }
         config.rivals = rivals.filter(|rivals| rivals.0 < senders).map(|rivals| {
             let (senders, packets, open_reads, striped, differ) = rivals;
             Box::new(RivalsConfig {
@@ -201,7 +208,7 @@ fn a_block_takes_as_long_as_its_slowest_read_and_meets_its_own_packets_in_the_sw
     let mut config = config(&ControlConfig::Dctcp(DctcpConfig::default()), 8, 1);
     let all = |config: &ClosedLoopConfig| {
         let network = run(config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
-        let [GroupCounts { reads, blocks }] = network.by_group() else { panic!("one group") };
+        let [GroupCounts { reads, blocks, .. }] = network.by_group() else { panic!("one group") };
         (network.counts.dropped_switch, reads.clone(), blocks.clone())
     };
     let mut large = config.clone();
