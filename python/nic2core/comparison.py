@@ -47,7 +47,9 @@ class Comparison(Drawn):
         `rate_mps` is in millions per second of the unit in `of`: packets, transactions of the DMA
         benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own
         latency. What closed-loop senders see (`p99_rtt_ns` to `p99_host_delay_ns`, the time of a
-        packet in the server) and do (`lost_share` to `fairness`, which is Jain's over connections
+        packet in the server; `p99_slowdown_shortest` and `..._longest`, how many times as long as
+        alone reads of the smallest and of the largest size take, if they are known by size) and do
+        (`lost_share` to `fairness`, which is Jain's over connections
         that are asked for the same) is null without any. With several tenants, each has its own
         `amat_ns (NAME)` and `progress_mps (NAME)`, in the units of `tables.tenants`, and STREAM its
         `stream_gbytes_per_s (NAME)`. `dma_write_hit_share` is 0 to 1, and null if the NIC does not

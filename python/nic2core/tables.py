@@ -13,6 +13,7 @@ from nic2core.results.models import (
     ConnectionResults,
     Distribution,
     SendersResults,
+    SizeResults,
     TransportResults,
 )
 
@@ -56,6 +57,7 @@ TABLES = (
     "transport",
     "senders",
     "by_group",
+    "by_size",
     "connections",
     "series",
 )
@@ -240,7 +242,7 @@ class Tables:
     def senders(self) -> pl.DataFrame:
         """One row with what closed-loop senders did; no rows without them."""
         transport = self.data.transport
-        apart = {*names.DELAYS, "by_group", "connections"}
+        apart = {*names.DELAYS, "by_group", "by_size", "connections"}
         rows = [] if transport is None else [transport.model_dump(exclude=apart)]
         return pl.DataFrame(rows, schema=_schema(TransportResults, apart))
 
@@ -257,6 +259,25 @@ class Tables:
             for s in groups
         ]
         return pl.DataFrame(rows, schema=_schema(SendersResults, apart) | spreads)
+
+    @property
+    def by_size(self) -> pl.DataFrame:
+        """One row per size of closed-loop reads and group; no rows for one size without a load.
+
+        `group` is 1 for rivals. `alone_ns` is what such a read takes without anything else, and
+        `slowdown_mean` to `slowdown_max` how many times as long it took.
+        """
+        slower = {
+            name: f"slowdown_{name.removesuffix('_ns')}" for name in SPREAD if name != "count"
+        }
+        rows = [
+            of.model_dump(include={"group", "bytes", "alone_ns"}) | _spread(of.latency)
+            for of in (self.data.transport.by_size if self.data.transport is not None else [])
+        ]
+        table = pl.DataFrame(rows, schema=_schema(SizeResults, {"latency"}) | SPREAD)
+        return table.with_columns(
+            (pl.col(name) / pl.col("alone_ns")).alias(as_) for name, as_ in slower.items()
+        )
 
     @property
     def connections(self) -> pl.DataFrame:

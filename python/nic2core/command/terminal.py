@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nic2core import names, words
 from nic2core.command.side_by_side import side_by_side
-from nic2core.describe import peaks, senders
+from nic2core.describe import peaks, senders, slowdowns
 from nic2core.describe.compared import COLUMNS, Compared, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
@@ -49,8 +49,8 @@ def show_result(result: Result) -> None:
         if objective:
             console.print(objective)
     warn([result])
-    tables = [_main(result), _path(result), _latency(result), _senders(result), _rivals(result)]
-    for table in (*tables, _memory(result)):
+    drawn = (_main, _path, _latency, _senders, _rivals, _slowdowns, _memory)
+    for table in (draw(result) for draw in drawn):
         if table.row_count:
             console.print(Padding(table, (1, 0, 0, 0)))
 
@@ -111,6 +111,13 @@ def _rivals(result: Result) -> Table:
     table = _table(senders.RIVALS, "", *senders.GROUPS)
     for name, values in senders.groups(result):
         table.add_row(name, *map(Text, values))
+    return table
+
+
+def _slowdowns(result: Result) -> Table:
+    table = _table(slowdowns.TITLE, *slowdowns.COLUMNS)
+    for row in slowdowns.rows(result.data):
+        table.add_row(*map(Text, row))
     return table
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
-from nic2core.describe import peaks, senders
+from nic2core.describe import peaks, senders, slowdowns
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.stated import cycles_per_packet, instructions_per_packet
 from nic2core.describe.verdict import limit
@@ -18,7 +18,7 @@ from nic2core.words import NOTHING, three
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nic2core.results.models import CauseTraffic, IoResults
+    from nic2core.results.models import CauseTraffic, IoResults, SizeResults
     from nic2core.run_record import Record
 
 
@@ -152,6 +152,8 @@ def _senders(result: Record) -> Iterator[Number]:
     if transport is None:
         return
     yield _number("goodput", transport.goodput_gbps, "Gbit/s")
+    if transport.wanted_gbps is not None:
+        yield _beside("wanted", transport.wanted_gbps, "Gbit/s")
     yield _percent("retransmitted", senders.sent_again(transport))
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
     yield _percent("declared lost, but arrived", wrongly)
@@ -176,8 +178,22 @@ def _senders(result: Record) -> Iterator[Number]:
             f"{SENDERS_SEE['read_latency']} of the {whose}",
             reads.percentile(99.0) if reads.count else None,
         )
+    for name, size in _ends(result):
+        yield _number(name, slowdowns.slowdown(size, 99.0), "x")
     if transport.block_latency is not None:
         yield _tail("p99 whole block", senders.p99_ns(result.data, "block_latency"))
+
+
+def _ends(result: Record) -> Iterator[tuple[str, SizeResults]]:
+    """The shortest and the longest reads, if reads are known by size."""
+    ends = slowdowns.ends(result.data)
+    if ends is None:
+        return
+    if ends.shortest is ends.longest:
+        yield "p99 slowdown of reads", ends.shortest
+        return
+    yield "p99 slowdown, shortest reads", ends.shortest
+    yield "p99 slowdown, longest reads", ends.longest
 
 
 def _tail(name: str, ns: float | None) -> Number:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nic2core.describe import senders
+from nic2core.describe import senders, slowdowns
 from nic2core.describe.contents import consumed_share
 from nic2core.describe.headline import (
     dma_write_hits,
@@ -24,6 +24,7 @@ from nic2core.words import NOTHING, three
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nic2core.results.models import Results
     from nic2core.run_record import Record
 
 
@@ -75,12 +76,22 @@ def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, A
     }
 
 
+def _slowdowns(data: Results) -> dict[str, float | None]:
+    """The p99 slowdown of the shortest and of the longest reads, if they are known by size."""
+    ends = slowdowns.ends(data)
+    return {
+        "p99_slowdown_shortest": slowdowns.slowdown(ends.shortest, 99.0) if ends else None,
+        "p99_slowdown_longest": slowdowns.slowdown(ends.longest, 99.0) if ends else None,
+    }
+
+
 def _of_senders(result: Record) -> dict[str, float | None]:
     """What closed-loop senders see and do; nothing of it is known without them."""
     data, transport = result.data, result.data.transport
     delays = {
         "p99_rtt_ns": result.p99_rtt_ns,
         "p99_read_ns": senders.p99_ns(data, "read_latency"),
+        **_slowdowns(data),
         "mean_host_delay_ns": senders.mean_ns(data, "host_delay"),
         "p99_host_delay_ns": senders.p99_ns(data, "host_delay"),
     }

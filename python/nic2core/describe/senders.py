@@ -110,6 +110,7 @@ def groups(result: Record) -> list[tuple[str, list[str]]]:
     rows: list[tuple[str, list[str]]] = [
         ("senders", who),
         ("goodput, Gbit/s", [three(of.goodput_gbps) for of in found]),
+        *_wanted(found),
         ("of a sender, Gbit/s", [three(of.goodput_gbps / of.count) for of in found]),
         ("mean window, packets", [three(of.mean_window) for of in found]),
         ("sent again", [percent(sent_again(of)) for of in found]),
@@ -129,6 +130,14 @@ def groups(result: Record) -> list[tuple[str, list[str]]]:
                 for p in (50.0, 99.0, 99.9)
             ]
     return rows
+
+
+def _wanted(found: Sequence[SendersResults]) -> list[tuple[str, list[str]]]:
+    """What is wanted of each group, as a row, if a load is wanted of any."""
+    wanted = [of.wanted_gbps for of in found]
+    if all(gbps is None for gbps in wanted):
+        return []
+    return [("wanted, Gbit/s", [NOTHING if gbps is None else three(gbps) for gbps in wanted])]
 
 
 def _different(traffic: Mapping[str, Any], group: Group) -> str:
@@ -222,9 +231,15 @@ def lost_unheard(result: Record) -> str:
 
 
 def advantage(result: Record) -> float | None:
-    """Goodput of a rival over that of another sender; `None` unless both are asked for the same."""
+    """Goodput of a rival over that of another sender; `None` unless both are asked for the same.
+
+    `None` also if what they get is what is wanted of them.
+    """
     transport = result.data.transport
     if transport is None or not transport.by_group or not asked_alike(result):
+        return None
+    if transport.wanted_gbps is not None:
+        # They get what is wanted of them.
         return None
     others, them = (group.goodput_gbps / group.count for group in transport.by_group)
     return them / others if others else None

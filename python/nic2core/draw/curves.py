@@ -28,6 +28,8 @@ COLUMNS = {
     "p99_ns": "p99 latency, µs",
     "p99_rtt_ns": "p99 round trip, µs",
     "p99_read_ns": "p99 whole read, µs",
+    "p99_slowdown_shortest": "p99 slowdown, shortest reads",
+    "p99_slowdown_longest": "p99 slowdown, longest reads",
     "mean_host_delay_ns": "mean time in the server, µs",
     "p99_host_delay_ns": "p99 time in the server, µs",
     "drop_share": "share of packets dropped",

@@ -46,6 +46,24 @@ class Drawn:
 
         return _titled(plots.by_connection(self._runs()), self._runs())
 
+    def plot_slowdowns(self, percentile: float = 99.0) -> Figure:
+        """How many times as long as alone closed-loop reads take, by their size.
+
+        Only of reads of several sizes or of a load (`traffic.read_mix`, `traffic.load`); the
+        `percentile` is 50, 99 or 99.9.
+        """
+        from nic2core.draw import plots
+
+        runs = self._runs()
+        figure = plots.slowdowns_by_size(runs, percentile)
+        if not figure.data:
+            named = ", ".join(repr(run.label) for run in runs)
+            raise UserError(
+                f"plot_slowdowns: no reads of {named} are known by size; expected closed-loop "
+                "traffic with traffic.read_mix or traffic.load, of which reads were completed."
+            )
+        return _titled(figure, runs)
+
     def plot_peak_search(self) -> Figure:
         """The p99 at each rate that was tried, if this is the result of a peak search."""
         from nic2core.draw import plots

@@ -7,6 +7,7 @@ from nic2core.draw.llc import llc_by_way, llc_contents
 from nic2core.draw.memory import dram_cdf, memory_by_cause
 from nic2core.draw.queues import by_core
 from nic2core.draw.series import time_series
+from nic2core.draw.slowdowns import slowdowns_by_size
 
 __all__ = [
     "by_connection",
@@ -21,6 +22,7 @@ __all__ = [
     "over",
     "peak_drops",
     "peak_search",
+    "slowdowns_by_size",
     "time_series",
     "titles",
 ]

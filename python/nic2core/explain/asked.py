@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nic2core.scenario.closed_loop import groups, measured_there
+from nic2core.scenario.quantity import size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,8 @@ def asked(data: Results, scenario: dict[str, Any]) -> list[Asked]:
         each = _of_a_thread(group, of.mean_window, trip_ns, packet_ns)
         mpps = min(len(data.queues) * each * 1e3, group.senders * group.link_mpps)
         mpps *= measured_there(group, scenario["run"])
+        if of.wanted_gbps is not None:
+            mpps = min(mpps, of.wanted_gbps * 1e3 / (8 * size_bytes(traffic["payload"])))
         found.append(Asked(mpps, of.mean_window < largest_window(group, of.mean_window) / 2))
     return found
 
@@ -91,7 +94,7 @@ def _of_a_thread(group: Group, mean: float, trip_ns: float, packet_ns: float) ->
     blocks, is in turn open and thought about.
     """
     window = largest_window(group, mean)
-    packets = group.packets_per_read
+    packets = group.mean_packets
     # The first window comes at once, and the rest as acknowledgements open it.
     first = min(window, packets)
     pace_ns = max(trip_ns / window, packet_ns)
@@ -99,5 +102,6 @@ def _of_a_thread(group: Group, mean: float, trip_ns: float, packet_ns: float) ->
     if group.striped:
         # One thread takes all packets of a block.
         open_ns = max(open_ns, trip_ns + (group.senders * packets - 1) * packet_ns)
-    each = group.open_packets / (open_ns + group.think_ns)
+    think_ns = group.think_ns if group.load_gbps is None else 0.0
+    each = group.open_reads * packets / (open_ns + think_ns)
     return group.senders * min(window / trip_ns, each)

@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from nic2core import names, words
 from nic2core._core import UserError
-from nic2core.describe import contents, peaks, rows, seeds, senders
+from nic2core.describe import contents, peaks, rows, seeds, senders, slowdowns
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import COLUMNS, compared
 from nic2core.describe.differences import UNCHANGED
@@ -30,6 +30,7 @@ from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import limit, verdict
 from nic2core.draw import palette, plots
 from nic2core.draw.queues import AXES
+from nic2core.draw.slowdowns import PERCENTILES
 from nic2core.explain.use import neighbours
 from nic2core.files import write_whole
 from nic2core.report.path import WIDTH, picture
@@ -114,6 +115,7 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         words=words,
         peaks=peaks,
         senders=senders,
+        slowdowns=slowdowns,
         verdict=verdict,
         meaning=meaning,
         spans=SPANS,
@@ -291,6 +293,15 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "Who gets what",
             "What each connection delivered, from the one with least on: a flat line is fair.",
             [("connections", plots.by_connection(results))],
+        ),
+        Panel(
+            "slowdowns",
+            "Reads by size",
+            "How many times as long as alone reads of each size take.",
+            [
+                (f"p{percentile:g}", plots.slowdowns_by_size(results, percentile))
+                for percentile in PERCENTILES
+            ],
         ),
         Panel(
             "search",

@@ -105,6 +105,23 @@ class Distribution(DistributionBase):
     """The cumulative distribution, ascending: (ns, share of samples up to that, 0 to 1)."""
 
 
+class SizeResults(Plain):
+    """Reads of one size from senders that are like one another, within the measured time."""
+
+    group: int
+    """The group of senders: 1 for rivals, 0 for the others."""
+    bytes: int
+    """Bytes of such a read."""
+    alone_ns: float
+    """What such a read takes in a network without anything else, and a server that takes no time,
+    ns: the request's way, and the frames' on both links. A latency over it is the read's slowdown.
+    """
+    latency: Distribution
+    """From when such a read was wanted until it and all reads before it on its connection were
+    complete.
+    """
+
+
 class SendersResults(Plain):
     """Senders that are like one another, where there are rivals, within the measured time."""
 
@@ -116,6 +133,8 @@ class SendersResults(Plain):
     """How many they are."""
     goodput_gbps: float
     """Payload from them that reached its application, each byte counted once, Gbit/s."""
+    wanted_gbps: float | None = None
+    """Payload of the reads from them that were wanted, Gbit/s; absent without a load."""
     sent: int
     """Data packets sent, including those sent again."""
     sent_again: int
@@ -138,7 +157,9 @@ class SendersResults(Plain):
     cut_by_losses: float = 0.0
     """Packets by which windows were cut because packets were considered lost."""
     fairness: float | None = None
-    """Jain's fairness index over what their connections delivered; absent if that is nothing."""
+    """Jain's fairness index over what their connections delivered; absent if that is nothing, and
+    with a load.
+    """
     read_latency: Distribution
     """From the issue of a read from them until it and all reads before it on its connection are
     complete.
@@ -186,6 +207,8 @@ class TransportResults(Plain):
 
     goodput_gbps: float
     """Payload that reached its application, each byte counted once, Gbit/s."""
+    wanted_gbps: float | None = None
+    """Payload of the reads that were wanted, Gbit/s; absent without `traffic.load`."""
     sent: int
     """Data packets sent, including those sent again."""
     sent_again: int
@@ -234,7 +257,8 @@ class TransportResults(Plain):
     """Packets by which windows were cut because packets were considered lost."""
     fairness: float | None = None
     """Jain's index over the packets delivered by each connection: 1 if all are equal, one over
-    their number if one has all; absent if nothing was delivered.
+    their number if one has all; absent if nothing was delivered, and with `traffic.load`, where
+    each has what is wanted of it.
     """
     rtt: Distribution
     """Round trip: from sending a packet to the arrival of its acknowledgement."""
@@ -246,6 +270,10 @@ class TransportResults(Plain):
     """
     read_latency: Distribution
     """From the issue of a read until it and all reads before it are complete."""
+    by_size: list[SizeResults] = Field(default_factory=list)
+    """The same by size of the read and group of senders; empty if each group has one size and no
+    `traffic.load`.
+    """
     block_latency: Distribution | None = None
     """From the request for a striped block until all of it has arrived; absent if reads are
     independent, or if there are blocks of rivals and of others (`by_group`).

@@ -22,8 +22,11 @@ class Group:
     """Senders that are like one another."""
 
     senders: int
-    packets_per_read: int
+    sizes: tuple[tuple[int, float], ...]
+    """Packets of a read, and the share of the reads that have so many, 0 to 1."""
     open_reads: int
+    load_gbps: float | None
+    """Payload that is wanted from each, if that does not depend on what is complete."""
     think_ns: float
     """Mean time from the completion of a read to the request for the next."""
     striped: bool
@@ -51,8 +54,18 @@ class Group:
         return not {*self.differs} - OF_THE_WAY
 
     @property
+    def packets_per_read(self) -> int:
+        """Packets of the largest read."""
+        return max(packets for packets, _ in self.sizes)
+
+    @property
+    def mean_packets(self) -> float:
+        """Packets of a read, on average."""
+        return sum(packets * share for packets, share in self.sizes)
+
+    @property
     def open_packets(self) -> int:
-        """Packets of all open reads of a connection."""
+        """Packets of all open reads of a connection, at most."""
         return self.packets_per_read * self.open_reads
 
 
@@ -66,15 +79,18 @@ def groups(traffic: Mapping[str, Any]) -> list[Group]:
     given = {key: value for key, value in rivals.items() if value is not None}
     own = (key for key in given if key not in {"senders", "control"})
     differs = tuple(key for key in own if given[key] != all_.get(key))
-    return [_group({**all_, "senders": others}), _group({**all_, **given}, differs)]
+    # A size of their own takes the place of any mix.
+    theirs = {**all_, **given, **({"read_mix": None} if "read" in given else {})}
+    return [_group({**all_, "senders": others}), _group(theirs, differs)]
 
 
 def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
     frame = size_bytes(of["headers"]) + size_bytes(of["payload"]) + WIRE_OVERHEAD_BYTES
     return Group(
         of["senders"],
-        round(size_bytes(of["read"]) / size_bytes(of["payload"])),
+        _sizes(of),
         of.get("open_reads", 1),
+        gigabits(of["load"]) if of.get("load") is not None else None,
         nanoseconds(of.get("think", "0 ns")),
         of.get("striped", False),
         of["control"],
@@ -83,6 +99,15 @@ def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
         nanoseconds(of.get("start", "0 ns")),
         nanoseconds(of["stop"]) if "stop" in of else inf,
         differs,
+    )
+
+
+def _sizes(of: Mapping[str, Any]) -> tuple[tuple[int, float], ...]:
+    mix = of.get("read_mix") or [{"size": of["read"], "weight": 1}]
+    all_ = sum(share["weight"] for share in mix)
+    payload = size_bytes(of["payload"])
+    return tuple(
+        (round(size_bytes(share["size"]) / payload), share["weight"] / all_) for share in mix
     )
 
 

@@ -772,6 +772,15 @@ class BacklogTraffic(Model):
     """Number of flows, all equally likely."""
 
 
+class ReadShare(Model):
+    """One size of a mix of reads."""
+
+    size: Size
+    """Bytes of the read."""
+    weight: UInt32
+    """Share of the reads, relative to the sum of all weights."""
+
+
 class Network(Model):
     """The network between senders and server: a port of a switch whose rate is that of the server's
     link (`machine.nic.link`).
@@ -940,8 +949,12 @@ class Rivals(Model):
     """How many of the senders: the last ones."""
     read: Size | None = None
     """Bytes of a read from them."""
+    read_mix: list[ReadShare] | None = None
+    """Sizes of reads from them, if there are several. With `read`, they have only that."""
     open_reads: UInt32 | None = None
     """Reads that a thread keeps open on each connection with them."""
+    load: BitRate | None = None
+    """Payload that is wanted from each of them in a second."""
     think: Duration | None = None
     """Mean time before the next read from them."""
     striped: bool | None = None
@@ -970,10 +983,20 @@ class ClosedLoopTraffic(Model):
     kind: Literal["closed-loop"] = "closed-loop"
     senders: UInt32
     """Number of sending machines."""
-    read: Size
+    read: Size | None = None
     """Bytes of a read."""
+    read_mix: list[ReadShare] | None = None
+    """Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read`
+    has no effect.
+    """
     open_reads: UInt32 = 1
-    """Reads that a thread keeps open on each connection."""
+    """Reads that a thread keeps open on each connection; with `load`, at most."""
+    load: BitRate | None = None
+    """Payload that all threads together want from each sender in a second: independent users want
+    reads at exponentially distributed intervals, whether those before are complete or not. Those
+    for which no open read is left wait, which is part of their latency. Absent: the next is wanted
+    when one is complete.
+    """
     think: Duration = "0 ps"
     """Mean time from the completion of a read, or of a striped block, to the request for the next;
     it is exponentially distributed.

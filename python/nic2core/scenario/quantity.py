@@ -97,3 +97,9 @@ def size_bytes(value: str) -> float:
     """A size, bytes."""
     number, _, unit = value.partition(" ")
     return float(number) * BYTES[unit]
+
+
+def size_text(size: int) -> str:
+    """A number of bytes in the largest unit of which it is a whole number."""
+    unit = max((u for u in BYTES if size % BYTES[u] == 0), key=lambda u: BYTES[u])
+    return f"{size // int(BYTES[unit])} {unit}"

@@ -261,11 +261,11 @@ impl Found<'_> {
         self.add(alike, "traffic", &["flows"], because);
         let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic else { return };
         let because = "traffic.read_mix has the sizes";
-        self.add(!config.read_mix.is_empty(), "traffic", &["read"], because);
+        self.add(config.read_mix.is_some(), "traffic", &["read"], because);
         let because = "with traffic.load reads are wanted whether those before are complete or not";
         self.add(config.load.is_some(), "traffic", &["think"], because);
         let rivals = config.rivals.as_ref();
-        let own = rivals.is_some_and(|r| r.read.is_some() && !r.read_mix.is_empty());
+        let own = rivals.is_some_and(|r| r.read.is_some() && r.read_mix.is_some());
         let because = "traffic.rivals.read is the size";
         self.add(own, "traffic.rivals", &["read_mix"], because);
         let rivals = rivals.and_then(|rivals| rivals.control.as_ref());

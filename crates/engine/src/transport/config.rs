@@ -22,8 +22,8 @@ pub struct ClosedLoopConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Size>,
     /// Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read` has no effect.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub read_mix: Vec<ReadShare>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_mix: Option<Vec<ReadShare>>,
     /// Reads that a thread keeps open on each connection; with `load`, at most.
     #[serde(default = "ClosedLoopConfig::one")]
     pub open_reads: u32,
@@ -118,8 +118,8 @@ pub struct RivalsConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Size>,
     /// Sizes of reads from them, if there are several. With `read`, they have only that.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub read_mix: Vec<ReadShare>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_mix: Option<Vec<ReadShare>>,
     /// Reads that a thread keeps open on each connection with them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_reads: Option<u32>,
@@ -179,7 +179,7 @@ impl ClosedLoopConfig {
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let all = Group {
             senders: 0..self.senders,
-            sizes: sizes(self.read, &self.read_mix),
+            sizes: sizes(self.read, mix(&self.read_mix)),
             load: self.load,
             open_reads: self.open_reads,
             think: self.think,
@@ -196,7 +196,7 @@ impl ClosedLoopConfig {
         let own = rivals.control.as_ref();
         let theirs = Group {
             senders: first..self.senders,
-            sizes: match (rivals.read, &rivals.read_mix[..]) {
+            sizes: match (rivals.read, mix(&rivals.read_mix)) {
                 (None, []) => all.sizes.clone(),
                 (Some(read), _) => sizes(Some(read), &[]),
                 (None, mix) => mix.to_vec(),
@@ -270,14 +270,15 @@ impl ClosedLoopConfig {
                 delay, sender_link and control, in which they differ";
             check.refuse("senders", rivals.senders, allowed);
         }
-        let own = rivals.read.is_some() || !rivals.read_mix.is_empty();
-        let mix = if rivals.read.is_some() { &[] } else { &rivals.read_mix[..] };
+        not_empty(&rivals.read_mix, check);
+        let theirs = if rivals.read.is_some() { &[] } else { mix(&rivals.read_mix) };
+        let own = rivals.read.is_some() || !theirs.is_empty();
         match (own, rivals.open_reads) {
             _ if self.payload.0 == 0 => {}
-            (true, Some(open_reads)) => self.check_reads(rivals.read, mix, open_reads, check),
+            (true, Some(open_reads)) => self.check_reads(rivals.read, theirs, open_reads, check),
             // What is wrong with `traffic.read` is told of that.
             (false, Some(open_reads)) => {
-                let sizes = sizes(self.read, &self.read_mix);
+                let sizes = sizes(self.read, mix(&self.read_mix));
                 if let Some(largest) = sizes.iter().map(|share| share.size).max()
                     && sizes.iter().all(|share| self.holds(share.size, MAX_OPEN_PACKETS))
                 {
@@ -287,7 +288,7 @@ impl ClosedLoopConfig {
             (true, None) => {
                 let most = MAX_OPEN_PACKETS / u64::from(self.open_reads.max(1));
                 let with = format!(" with {} open reads (traffic.open_reads)", self.open_reads);
-                self.check_each(rivals.read, mix, most, &with, check);
+                self.check_each(rivals.read, theirs, most, &with, check);
             }
             (false, None) => {}
         }
@@ -322,7 +323,8 @@ impl ClosedLoopConfig {
             let allowed = format!("{least} to {most} with traffic.headers, the sizes of a frame");
             check.refuse("payload", self.payload, allowed);
         }
-        match (self.read, &self.read_mix[..]) {
+        not_empty(&self.read_mix, check);
+        match (self.read, mix(&self.read_mix)) {
             (None, []) => {
                 let allowed = "the bytes of a read, or several sizes in traffic.read_mix";
                 check.refuse("read", "absent", allowed);
@@ -422,6 +424,18 @@ impl Group<'_> {
     }
 }
 
+/// Refuses a mix of nothing.
+fn not_empty(given: &Option<Vec<ReadShare>>, check: &mut Check) {
+    if given.as_ref().is_some_and(Vec::is_empty) {
+        check.refuse("read_mix", "[]", "at least one entry of a size and a weight");
+    }
+}
+
+/// The sizes of a mix: none if there is no mix.
+fn mix(given: &Option<Vec<ReadShare>>) -> &[ReadShare] {
+    given.as_deref().unwrap_or_default()
+}
+
 /// The sizes of reads: those of a mix, or one.
 fn sizes(read: Option<Size>, mix: &[ReadShare]) -> Vec<ReadShare> {
     match (mix, read) {
@@ -480,6 +494,7 @@ mod tests {
             ("/read_mix", json!([{"size": "10 KiB", "weight": 1}]), "read_mix.0.size"),
             ("/read_mix", json!([{"size": "4 KiB", "weight": 0}]), "read_mix.0.weight"),
             ("/read_mix", json!([{"size": "65 MiB", "weight": 1}]), "read_mix.0.size"),
+            ("/read_mix", json!([]), "read_mix"),
             ("/load", json!("1 bps"), "load"),
             ("/acknowledgement", json!("10 B"), "acknowledgement"),
             ("/network/delay", json!("0 ns"), "network.delay"),
@@ -567,6 +582,7 @@ mod tests {
                 json!({"senders": 1, "read_mix": [{"size": "6 KiB", "weight": 1}]}),
                 "rivals.read_mix.0.size",
             ),
+            ("/rivals", json!({"senders": 1, "read_mix": []}), "rivals.read_mix"),
             ("/rivals", json!({"senders": 1, "load": "1 bps"}), "rivals.load"),
             ("/rivals", json!({"senders": 1, "think": "2 s"}), "rivals.think"),
             ("/rivals", json!({"senders": 1, "start": "2 s"}), "rivals.start"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, sqrt
 from typing import TYPE_CHECKING, Any
 
 from nic2core.describe import senders
 from nic2core.describe.doubts.warned import Warned
+from nic2core.explain.asked import of_groups
 from nic2core.scenario import closed_loop
-from nic2core.scenario.quantity import nanoseconds
-from nic2core.words import percent, time
+from nic2core.scenario.quantity import nanoseconds, size_bytes
+from nic2core.words import percent, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +35,12 @@ LEAST = 1.5
 
 STARVED = 20
 """Packets that connections deliver on average, from which it is no chance if one delivers none."""
+
+BEHIND = 0.05
+"""Share of what is wanted that is not delivered, from which more and more waits."""
+
+CHANCE = 3
+"""Standard deviations of what is wanted by which more may be open at the end than at the begin."""
 
 MANY = 2
 """Multiple of the connections that deliver nothing by chance, from which it is no chance."""
@@ -170,6 +177,35 @@ def _highest_target(table: Mapping[str, Any]) -> tuple[float, str]:
     return 0.0, ""
 
 
+def behind(result: Record) -> Warned | None:
+    """A warning if fewer reads are completed than are wanted, so that ever more wait."""
+    transport, traffic = result.data.transport, result.scenario["traffic"]
+    if transport is None:
+        return None
+    packet_gbps = 8 * size_bytes(traffic["payload"]) / result.data.measured_ns
+    found = []
+    for group, of in zip(closed_loop.groups(traffic), of_groups(transport), strict=True):
+        if of.wanted_gbps is None or group.load_gbps is None:
+            continue
+        wanted, left = (
+            gbps / packet_gbps for gbps in (of.wanted_gbps, of.wanted_gbps - of.goodput_gbps)
+        )
+        # Reads are wanted as a Poisson process, and each brings its packets.
+        squares = sum(share * packets**2 for packets, share in group.sizes)
+        by_chance = CHANCE * sqrt(wanted / group.mean_packets * squares)
+        if left > max(BEHIND * wanted, by_chance):
+            found.append((left, of.wanted_gbps, of.goodput_gbps))
+    if not found:
+        return None
+    left, wants, gets = max(found)
+    return Warned(
+        f"of the {three(wants)} Gbit/s that is wanted, {three(gets)} arrive: ever more reads wait, "
+        "and latencies grow with run.duration. Reduce traffic.load, or raise traffic.open_reads if "
+        "connections have fewer reads open than their windows could carry.",
+        left,
+    )
+
+
 def starved(result: Record) -> Warned | None:
     """A warning if some connections delivered nothing while others did."""
     transport = result.data.transport
@@ -188,10 +224,12 @@ def starved(result: Record) -> Warned | None:
     if not connections:
         return None
     none, each = delivered.count(0), sum(delivered) / connections
-    # As many as have no event of a Poisson process: packets come by whole reads.
-    at_a_time = max(of.packets_per_read for of in there)
+    # As many as have no event of a Poisson process: packets come by whole reads. Of a load, so do
+    # those that are wanted, however many.
+    loaded = any(of.load_gbps is not None for of in there)
+    at_a_time = max(of.mean_packets if loaded else of.packets_per_read for of in there)
     by_chance = connections * exp(-each / at_a_time)
-    if none == 0 or (each < STARVED and none < MANY * by_chance):
+    if none == 0 or ((each < STARVED or loaded) and none < MANY * by_chance):
         return None
     text = (
         f"{none:,} of {connections:,} connections delivered nothing in the "

@@ -11,6 +11,7 @@ from nic2core.describe.doubts.offered import full_link, other_sizes, short_backl
 from nic2core.describe.doubts.one_queue import one_queue_grows
 from nic2core.describe.doubts.senders import (
     all_marked,
+    behind,
     needless,
     short_timeout,
     starved,
@@ -76,7 +77,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (all_marked,),
         (unreachable,),
         (short_timeout, needless),
-        (starved,),
+        (behind, starved),
         (few_packets,),
         (part_of_a_round,),
         (full_link, smoothed),

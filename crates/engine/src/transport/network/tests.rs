@@ -92,7 +92,7 @@ proptest! {
         config.load = load_mbps.map(|load| BitRate(load * 1_000_000));
         if mix {
             let share = |packets: u64, weight| ReadShare { size: Size(packets << 12), weight };
-            config.read_mix = vec![share(1, 6), share(70, 1), share(9, 3)];
+            config.read_mix = Some(vec![share(1, 6), share(70, 1), share(9, 3)]);
         }
         config.rivals = rivals.filter(|rivals| rivals.0 < senders).map(|rivals| {
             let (senders, packets, open_reads, striped, differ) = rivals;
