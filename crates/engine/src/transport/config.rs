@@ -155,6 +155,8 @@ const MAX_WATCHED: u32 = 16;
 
 /// Maximum packets of open reads on a connection: 64 MiB of 4 KiB.
 const MAX_OPEN_PACKETS: u64 = 16_384;
+/// The same of all connections of a thread: those of the most senders with 256 packets each.
+const MAX_PACKETS_OF_A_THREAD: u64 = 1 << 20;
 /// Sizes of reads that are told apart.
 const MAX_SIZES: usize = 64;
 /// The least that is wanted from a sender: reads come within what the clock can count.
@@ -247,8 +249,10 @@ impl ClosedLoopConfig {
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
         check.within("think", self.think, Duration(0)..=MAX_DELAY);
         if let Some(load) = self.load {
-            check.within("load", load, MIN_LOAD..=MAX_LINK);
+            let what = ", the most being traffic.network.sender_link";
+            check.within_what("load", load, MIN_LOAD..=valid_link(*sender_link), what);
         }
+        self.check_open_packets(check);
         // It must be possible on the slowest link of those who have it.
         let others = self.rivals.as_ref().filter(|rivals| rivals.control.is_none());
         let link = others.and_then(|rivals| rivals.sender_link).unwrap_or(MAX_LINK);
@@ -293,7 +297,8 @@ impl ClosedLoopConfig {
             (false, None) => {}
         }
         if let Some(load) = rivals.load {
-            check.within("load", load, MIN_LOAD..=MAX_LINK);
+            let link = valid_link(rivals.sender_link.unwrap_or(self.network.sender_link));
+            check.within_what("load", load, MIN_LOAD..=link, ", the most being their sender_link");
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         let start = rivals.start.unwrap_or_default();
@@ -370,6 +375,23 @@ impl ClosedLoopConfig {
             format!(" with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection");
         let most = MAX_OPEN_PACKETS.saturating_mul(self.payload.0) / read.0;
         check.within_what("open_reads", u64::from(open_reads), 1..=most, &what);
+    }
+
+    /// Checks how many packets of open reads a thread may have on all its connections.
+    fn check_open_packets(&self, check: &mut Check) {
+        let packets = |group: Group<'_>| {
+            let each = group.largest_read().0.div_ceil(self.payload.0.max(1));
+            let all = each.saturating_mul(group.open_reads.into());
+            all.saturating_mul(group.senders.len() as u64)
+        };
+        let all = self.groups().map(packets).fold(0, u64::saturating_add);
+        if all > MAX_PACKETS_OF_A_THREAD {
+            let allowed = format!(
+                "fewer: with traffic.senders and the largest reads, {all} packets of a thread can be open, and \
+                 {MAX_PACKETS_OF_A_THREAD} at most are simulated"
+            );
+            check.refuse("open_reads", self.open_reads, allowed);
+        }
     }
 
     /// Whether a read is one of whole packets, at most `most` of them.
@@ -496,6 +518,7 @@ mod tests {
             ("/read_mix", json!([{"size": "65 MiB", "weight": 1}]), "read_mix.0.size"),
             ("/read_mix", json!([]), "read_mix"),
             ("/load", json!("1 bps"), "load"),
+            ("/load", json!("101 Gbps"), "load"),
             ("/acknowledgement", json!("10 B"), "acknowledgement"),
             ("/network/delay", json!("0 ns"), "network.delay"),
             ("/network/buffer", json!("4 KiB"), "network.buffer"),
@@ -600,6 +623,10 @@ mod tests {
             assert_eq!(error.key, key, "{pointer} = {value}");
             assert!(!error.allowed.is_empty());
         }
+        let mut many = config("/senders", json!(200));
+        many.read = Some(Size(32 << 20));
+        let error = wrong(many).expect_err("1.6 million packets would be open");
+        assert_eq!(error.key, "open_reads");
         // The number of open reads is that of the others, so the size is what is wrong.
         let mut inherits = config("/open_reads", json!(16));
         let rivals = |read: &str| serde_json::from_value(json!({ "senders": 1, "read": read }));
