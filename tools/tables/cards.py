@@ -33,6 +33,7 @@ STREAMS = "tenants.1.cores.count"
 MODE = "machine.iommu.mode"
 OFF = {MODE: "off"}
 DCTCP = {"kind": "dctcp", "initial_cwnd": 4, "max_cwnd": 4}
+HPCC = {"kind": "hpcc", "base_rtt": "15 us", "flows": 480}
 LONG = {"run.warmup": "20 ms", "run.duration": "40 ms"}
 SHORT = {"run.warmup": "10 ms", "run.duration": "10 ms"}
 GROWN = {"traffic.control.initial_cwnd": 4, "run.warmup": "40 ms", "run.duration": "20 ms"}
@@ -148,6 +149,27 @@ TABLES = {
             "DCTCP": {"traffic.control": DCTCP},
             "TIMELY": {"traffic.control": {"kind": "timely"}},
             "half at most": {"traffic.control": {"kind": "timely", "max_decrease": 0.5}},
+        },
+        {
+            "goodput": GOODPUT,
+            "dropped": DROPPED,
+            "p99 in the server": host_p99_us,
+            "in flight": in_flight_packets,
+            "fairness": fairness,
+        },
+        {"traffic.recovery.min_timeout": "1 ms", "run.warmup": "40 ms", "run.duration": "20 ms"},
+        seeds=3,
+    ),
+    "transport/hpcc": Table(
+        "host-congestion",
+        {
+            "IOMMU": {"traffic.control": HPCC},
+            "IOMMU, the switch alone": {"traffic.control": HPCC | {"server_hop": False}},
+            "no IOMMU": {"traffic.control": HPCC, "machine.iommu.mode": "off"},
+            "no IOMMU, the switch alone": {
+                "traffic.control": HPCC | {"server_hop": False},
+                "machine.iommu.mode": "off",
+            },
         },
         {
             "goodput": GOODPUT,

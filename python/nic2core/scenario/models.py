@@ -936,8 +936,44 @@ class DcqcnControl(Model):
     """The least rate of a connection: one `additive_increase`, a choice."""
 
 
+class HpccControl(Model):
+    """HPCC: a window that follows the utilisation of the busiest queue on the way, as told by
+    telemetry (SIGCOMM 2019).
+    """
+
+    kind: Literal["hpcc"] = "hpcc"
+    target_utilisation: float = 0.95
+    """`eta`: the utilisation of the busiest hop that it aims at, 0 to 1."""
+    max_stage: UInt32 = 5
+    """`maxStage`: round trips in a row of additive increase alone, after which the window follows
+    the utilisation.
+    """
+    base_rtt: Duration = "13 us"
+    """`T`: the round trip without queues. A window of the sender's link times this fills the link.
+    """
+    flows: UInt32 = 100
+    """`N`: how many connections may share a hop. `W_AI`, the additive increase, is what the target
+    leaves free of the sender's link times `base_rtt`, over so many.
+    """
+    server_hop: bool = True
+    """Whether the server's NIC is a hop: the queue in its SRAM and what leaves that, relative to
+    the server's link. (Not in the paper, whose hops are switches.)
+    """
+    loss_decrease: float = 0.5
+    """What a loss takes of the window, once in a round trip: half, as in TCP; not in the paper."""
+    min_cwnd: float = 0.001
+    """Minimum congestion window, packets."""
+    max_cwnd: float | None = None
+    """Maximum congestion window, packets. Absent: the sender's link times `base_rtt`."""
+    initial_cwnd: float | None = None
+    """Window of a new connection, packets. Absent: the sender's link times `base_rtt` over the
+    number of its connections, which all may be active.
+    """
+
+
 Control: TypeAlias = Annotated[
-    SwiftControl | DctcpControl | TimelyControl | DcqcnControl, Field(discriminator="kind")
+    SwiftControl | DctcpControl | TimelyControl | DcqcnControl | HpccControl,
+    Field(discriminator="kind"),
 ]
 """A congestion control."""
 

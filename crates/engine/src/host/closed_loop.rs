@@ -270,6 +270,7 @@ impl Host {
     /// A data packet arrives at the NIC.
     fn delivered(&mut self, now: Ps, datagram: u32) {
         let closed_loop = self.network();
+        closed_loop.network.left_switch(now, datagram);
         let d = *closed_loop.network.datagram(datagram);
         let queue = closed_loop.network.queue(d.connection);
         let bytes = closed_loop.network.frame();
@@ -311,7 +312,7 @@ impl Host {
     pub(super) fn acknowledged(&mut self, now: Ps, packet: u32) {
         if let Some(closed_loop) = &mut self.closed_loop {
             let datagram = closed_loop.take(packet);
-            closed_loop.network.acknowledge(now, datagram);
+            closed_loop.network.acknowledge(now, datagram, self.rx.hop(now));
             self.schedule_network();
         }
     }

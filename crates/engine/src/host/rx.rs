@@ -7,6 +7,7 @@ use super::credits::Credits;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
+use crate::frame::wire_bits;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::memory::line_set::LineSet;
 use crate::memory::placement::DmaWrite;
@@ -14,6 +15,7 @@ use crate::nic::config::Queues;
 use crate::nic::packet_engine::PacketEngine;
 use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
+use crate::transport::telemetry::Hop;
 use crate::wire::line_rate::LineRate;
 
 /// The receive engine; `arrivals.rs` fills its SRAM.
@@ -21,6 +23,8 @@ use crate::wire::line_rate::LineRate;
 pub(super) struct Receiver {
     /// Bytes of the NIC's input SRAM.
     pub(super) sram: Credits,
+    /// Bits on the wire of all packets that have left it since the run began.
+    left_bits: u64,
     /// What takes packets out of the SRAM.
     pub(super) engine: PacketEngine,
     /// Packets in SRAM, in order.
@@ -46,6 +50,7 @@ impl Receiver {
     pub(super) fn new(machine: &Machine, queues: &Queues) -> Receiver {
         Receiver {
             sram: Credits::new(machine.nic.sram.0),
+            left_bits: 0,
             engine: PacketEngine::new(machine.nic.packet_rate),
             fifo: VecDeque::new(),
             sent_lines: None,
@@ -83,8 +88,14 @@ impl Receiver {
         }
     }
 
+    /// What the SRAM tells of itself.
+    pub(super) fn hop(&self, now: Ps) -> Hop {
+        Hop { at: now, sent_bits: self.left_bits, queue_bits: 8 * self.sram.in_use() }
+    }
+
     /// A packet leaves the SRAM.
     pub(super) fn leave_sram(&mut self, now: Ps, bytes: u32) {
+        self.left_bits += wire_bits(bytes);
         self.sram.give_back(now, bytes.into());
         self.sram.end_waiting(now);
     }

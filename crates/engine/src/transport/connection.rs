@@ -221,6 +221,7 @@ impl Connection {
             rtt,
             smoothed_rtt,
             endpoint: acked.endpoint,
+            telemetry: acked.telemetry,
             marked: acked.marked,
             order,
             next_order: self.next_order,

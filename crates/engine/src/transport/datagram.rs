@@ -1,5 +1,6 @@
 //! A packet in the network, and the events that affect it.
 
+use super::telemetry::Telemetry;
 use crate::time::Ps;
 
 /// An event outside the server that affects a datagram, a connection or a batch of connections.
@@ -41,6 +42,7 @@ pub(crate) struct Datagram {
     pub(super) order: u64,
     pub(super) sent: Ps,
     pub(super) marked: bool,
+    pub(super) telemetry: Telemetry,
     /// Carried by the acknowledgement: the delay in the server, and the packets requested so far if this one
     /// completes a read.
     pub(super) endpoint: Ps,
@@ -56,6 +58,7 @@ impl Datagram {
             order,
             sent: now,
             marked: false,
+            telemetry: Telemetry::default(),
             endpoint: Ps::ZERO,
             asked: 0,
         }

@@ -20,6 +20,7 @@ mod network;
 mod receiver;
 mod requests;
 mod switch;
+pub(crate) mod telemetry;
 
 pub(crate) use datagram::Step;
 pub(crate) use network::Network;

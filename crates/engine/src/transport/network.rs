@@ -12,6 +12,7 @@ use super::fixed;
 use super::receiver::Receiver;
 use super::requests::{Read, Request, Requests, Wants};
 use super::switch::Switch;
+use super::telemetry::Hop;
 use crate::frame::wire_bits;
 use crate::rng::Rng;
 use crate::serial::Serial;
@@ -55,7 +56,8 @@ impl Network {
         let Size(frame) = config.frame();
         let idle = config.groups().flat_map(|group| {
             let frame_bits = wire_bits(frame as u32);
-            let path = Path { frame_bits, link: group.link, connections: queues };
+            let path =
+                Path { frame_bits, link: group.link, connections: queues, server_link: link };
             let idle = Connection::new(group.control, &path, &config.recovery);
             std::iter::repeat_n(idle, group.senders.len())
         });
@@ -146,6 +148,11 @@ impl Network {
         }
     }
 
+    /// A packet has left the switch, whose port tells of itself.
+    pub(crate) fn left_switch(&mut self, now: Ps, datagram: u32) {
+        self.datagrams.at(datagram).telemetry.switch = self.switch.hop(now);
+    }
+
     /// The server's NIC marks a packet.
     pub(crate) fn mark(&mut self, datagram: u32) {
         let d = self.datagrams.at(datagram);
@@ -221,8 +228,9 @@ impl Network {
         self.send(now, connection);
     }
 
-    /// The acknowledgement leaves the server.
-    pub(crate) fn acknowledge(&mut self, now: Ps, datagram: u32) {
+    /// The acknowledgement leaves the server, whose NIC tells of itself.
+    pub(crate) fn acknowledge(&mut self, now: Ps, datagram: u32, nic: Hop) {
+        self.datagrams.at(datagram).telemetry.nic = nic;
         let delay = self.delay(self.datagrams.get(datagram).connection);
         self.due.push((now + delay, Step::Ack, datagram));
     }

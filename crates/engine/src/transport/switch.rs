@@ -2,6 +2,7 @@
 //! an ECN threshold on its instantaneous length (DCTCP, SIGCOMM 2010, section 3.1). Lengths are in
 //! bytes on the wire, including its overhead of 24 bytes per frame.
 
+use super::telemetry::Hop;
 use crate::frame::wire_bits;
 use crate::serial::Serial;
 use crate::time::Ps;
@@ -13,6 +14,8 @@ pub(super) struct Switch {
     port: Serial,
     buffer: u64,
     ecn_threshold: Option<u64>,
+    /// Bits that it has taken since the run began.
+    taken_bits: u64,
 }
 
 impl Switch {
@@ -21,6 +24,7 @@ impl Switch {
             port: Serial::new(rate),
             buffer: buffer.0,
             ecn_threshold: ecn_threshold.map(|s| s.0),
+            taken_bits: 0,
         }
     }
 
@@ -32,7 +36,14 @@ impl Switch {
             return None;
         }
         let marked = self.ecn_threshold.is_some_and(|threshold| waiting > threshold);
+        self.taken_bits += wire_bits(bytes);
         Some((self.port.send(now, wire_bits(bytes)), marked))
+    }
+
+    /// What the port tells of itself when a packet leaves it.
+    pub(super) fn hop(&self, now: Ps) -> Hop {
+        let queue_bits = 8 * self.waiting_bytes(now);
+        Hop { at: now, sent_bits: self.taken_bits.saturating_sub(queue_bits), queue_bits }
     }
 
     /// Bytes in the queue.

@@ -10,6 +10,7 @@ use crate::stats::results::{ConnectionResults, Results};
 use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
 use crate::transport::control::ControlConfig;
 use crate::transport::control::dctcp::DctcpConfig;
+use crate::transport::control::hpcc::HpccConfig;
 
 /// Two threads that read from five machines, with a network stack that costs 500 ns per packet.
 fn reader(set: &[(&str, Value)]) -> Scenario {
@@ -429,6 +430,42 @@ fn striped_blocks_fill_the_buffer_of_the_nic() {
     let share = |t: &TransportResults| t.dropped_server as f64 / t.sent as f64;
     let (alone, together) = (share(&independent), share(&striped));
     assert!(together > 3.0 * alone && together > 0.05, "{together} and {alone}");
+}
+
+/// One PCIe lane carries less than the link, so the queue is in the NIC and none in the switch.
+#[test]
+fn telemetry_of_the_nic_keeps_its_buffer_from_filling() {
+    let with = |server_hop: bool| {
+        let mut scenario = lossy();
+        // The first windows of all together do not fit, which takes a timeout.
+        scenario.run.warmup = "10 ms".parse().unwrap();
+        scenario.machine.nic.sram = "256 KiB".parse().unwrap();
+        let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic else {
+            panic!("it is closed-loop")
+        };
+        c.recovery.min_timeout = "1 ms".parse().unwrap();
+        c.open_reads = 64;
+        c.control = ControlConfig::Hpcc(HpccConfig { server_hop, ..HpccConfig::default() });
+        transport(&scenario)
+    };
+    let ((sees, told), (_, blind)) = (with(true), with(false));
+    assert_eq!(told.dropped_server + told.dropped_switch, 0);
+    assert!(blind.dropped_server > 50, "{blind:?}");
+    // The queue is what is missing to the target of 95 % beside what the lane carries of the link, times 13 us of it.
+    let sram = sees.domains.iter().find(|d| d.domain == "nic-sram").expect("a domain");
+    let queue = sram.busy_ps as f64 / 1e3 / sees.measured_ns;
+    let carried = sees.packets.completed_mpps * 600.0 * 8.0 / 100e3;
+    let by_hand = (0.95 - carried) * 13e3 * 100.0 / 8.0;
+    assert!((queue / by_hand - 1.0).abs() < 0.3, "{queue} B, by hand {by_hand}");
+    // Nothing but the server cuts windows, and it carries as much as without.
+    assert!(told.cut_by_host > Some(100.0 * (told.cut_by_path + told.cut_by_losses)), "{told:?}");
+    assert!(
+        told.goodput_gbps > 0.98 * blind.goodput_gbps,
+        "{} {}",
+        told.goodput_gbps,
+        blind.goodput_gbps
+    );
+    assert_eq!(blind.cut_by_host, None);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 pub mod dcqcn;
 pub mod dctcp;
+pub mod hpcc;
 mod rate;
 pub mod swift;
 pub mod timely;
@@ -14,10 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use self::dcqcn::{Dcqcn, DcqcnConfig};
 use self::dctcp::{Dctcp, DctcpConfig};
+use self::hpcc::{Hpcc, HpccConfig};
 use self::swift::{Swift, SwiftConfig};
 use self::timely::{Timely, TimelyConfig};
 use crate::check::Check;
 use crate::time::Ps;
+use crate::transport::telemetry::Telemetry;
 use crate::units::{BitRate, Duration};
 
 /// Windows are fixed-point numbers with 32 integer bits.
@@ -40,6 +43,8 @@ pub(crate) struct Feedback {
     /// The part of `rtt` that the packet spent in the server, from its arrival at the NIC until its
     /// acknowledgement was handed over; the acknowledgement carries this value.
     pub(crate) endpoint: Ps,
+    /// What the queues on the way told when the packet left them.
+    pub(crate) telemetry: Telemetry,
     /// Whether the switch or the server's NIC marked the packet (ECN).
     pub(crate) marked: bool,
     /// Position of this transmission among all transmissions of the connection.
@@ -62,6 +67,8 @@ pub(crate) struct Path {
     pub(crate) link: BitRate,
     /// Connections of the sender, which share this link.
     pub(crate) connections: u32,
+    /// Rate of the server's link, behind the switch.
+    pub(crate) server_link: BitRate,
 }
 
 /// A packet that is considered lost.
@@ -259,9 +266,15 @@ controls! {
     "timely" => Timely(TimelyConfig);
     /// DCQCN: sends at a rate that marks cut and timers raise (SIGCOMM 2015).
     "dcqcn" => Dcqcn(DcqcnConfig);
+    /// HPCC: a window that follows the utilisation of the busiest queue on the way, as told by telemetry (SIGCOMM 2019).
+    "hpcc" => Hpcc(HpccConfig);
 }
 
 /// A way for tests: frames of 4 KiB and headers on 100 Gbps, for one connection.
 #[cfg(test)]
-pub(super) const PATH: Path =
-    Path { frame_bits: 35_616, link: BitRate(100_000_000_000), connections: 1 };
+pub(super) const PATH: Path = Path {
+    frame_bits: 35_616,
+    link: BitRate(100_000_000_000),
+    connections: 1,
+    server_link: BitRate(100_000_000_000),
+};

@@ -40,6 +40,7 @@ fn run(config: &ClosedLoopConfig, service: Ps, room: u64, lossy: u64, end: Ps) -
         match step {
             Step::Switch => network.at_switch(now, of),
             Step::Delivered => {
+                network.left_switch(now, of);
                 arrived += 1;
                 let waiting = free_at.saturating_sub(now).0 / service.0;
                 let drops = waiting >= room || arrived.is_multiple_of(lossy);
@@ -50,7 +51,7 @@ fn run(config: &ClosedLoopConfig, service: Ps, room: u64, lossy: u64, end: Ps) -
                     // This test's server processes the packet at once, with the later time at
                     // which it finishes.
                     network.processed(free_at, of, free_at - now);
-                    network.acknowledge(free_at, of);
+                    network.acknowledge(free_at, of, Hop { at: free_at, ..Hop::default() });
                 }
             }
             Step::Ack => network.at_sender(now, of),
