@@ -12,6 +12,8 @@ from nic2core.command.terminal import show_result
 from nic2core.describe import rows, senders, slowdowns
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline
+from nic2core.describe.verdict import verdict
+from nic2core.explain.asked import thread_ns
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
 from nic2core.words import three, time
@@ -108,17 +110,68 @@ def test_what_a_load_wants_is_the_demand(mixed: Result) -> None:
 
 
 def test_reads_that_pile_up_are_told() -> None:
-    slow = {"delay": "5 us", "sender_link": "2 Gbps", "buffer": "4 MiB"}
-    most = run(read_mix=MIX, load="4 Gbps", network=slow)
+    sets = {"traffic.read_mix": MIX, "traffic.load": "4 Gbps", "machine.nic.link": "8 Gbps"}
+    most = api.run("host-congestion", QUICK | sets)
     (told,) = (text for text in doubts(most) if "ever more reads wait" in text)
     assert most.data.transport is not None
     assert f"{three(most.data.transport.goodput_gbps)} arrive" in told
     assert not any("ever more" in text for text in doubts(run(load="4 Gbps")))
 
 
+def test_more_cores_do_not_want_more_of_a_load() -> None:
+    result = run(read="16 KiB", load="4 Gbps")
+    cores = next(h for h in result.helps if h.change.what == "5 cores")
+    assert cores.predicted == pytest.approx(0.0, abs=0.01)
+    # The same server with as many reads open as connections allow: more threads ask for more.
+    closed = run(read="16 KiB", open_reads=1)
+    cores = next(h for h in closed.helps if h.change.what == "5 cores")
+    assert cores.predicted > 0.1
+
+
+def test_nothing_that_is_wanted_is_no_fault_of_the_report() -> None:
+    sets = QUICK | {
+        "traffic.senders": 1,
+        "traffic.read": "4 MiB",
+        "traffic.load": "300 Mbps",
+        "tenants.0.cores.count": 1,
+        "run.warmup": "60 ms",
+        "run.duration": "1 ms",
+    }
+    late = api.run("host-congestion", sets | {"run.seed": 5})
+    assert late.data.transport is not None
+    assert late.data.transport.wanted_gbps == 0.0
+    assert late.data.transport.delivered > 0
+    assert "late" in report_html([replace(late, label="late")])
+
+
+def test_what_rivals_are_asked_for_is_compared_by_size() -> None:
+    # `traffic.read` has no effect beside a mix, so rivals that have the same differ all the same.
+    other = run(
+        read_mix='[{ size = "256 KiB", weight = 1 }]', rivals='{ senders = 1, read = "16 KiB" }'
+    )
+    assert not senders.asked_alike(other)
+    assert "times as much" not in senders.done(other)
+    alike = run(read_mix=MIX, rivals=f"{{ senders = 1, read_mix = {MIX}, delay = '6 us' }}")
+    assert senders.asked_alike(alike)
+
+
+def test_the_work_of_a_block_is_that_of_its_mean_read() -> None:
+    rare = '[{ size = "4 KiB", weight = 999 }, { size = "256 KiB", weight = 1 }]'
+    found = run(read_mix=rare, striped=True, open_reads=1)
+    work = 4 * (1 + 63 / 1000) * thread_ns(found.data)
+    assert f"its thread's work {time(work)}" in verdict(found)
+
+
+def test_few_reads_of_a_size_are_told() -> None:
+    rare = '[{ size = "4 KiB", weight = 99 }, { size = "64 KiB", weight = 1 }]'
+    told = [text for text in doubts(run(read_mix=rare, load="4 Gbps")) if "reads of 64 KiB" in text]
+    assert len(told) == 1
+    assert "is the largest of" in told[0]
+
+
 def test_connections_of_which_nothing_is_wanted_do_not_starve() -> None:
-    # Some fifty reads for sixteen connections: one in twenty or thirty has none.
-    few = run(read_mix=MIX, load="0.6 Gbps")
+    # Some thirty reads for sixteen connections: one in seven or eight has none.
+    few = run(read_mix=MIX, load="0.4 Gbps")
     assert few.data.transport is not None
     assert any(c.delivered == 0 for c in few.data.transport.connections)
     assert not any("delivered nothing" in text for text in doubts(few))

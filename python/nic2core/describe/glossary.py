@@ -7,7 +7,8 @@ from nic2core.describe.headline import LIMITED_BY
 
 SENDERS = {
     "goodput": "Payload that reached its application, each byte counted once.",
-    "wanted": "Payload of the reads that were wanted, with traffic.load.",
+    "wanted": "Payload of the reads that were wanted, if a load is wanted of all senders "
+    "(traffic.load).",
     "retransmitted": "Data packets sent again, of all that were sent.",
     "declared lost, but arrived": "Data packets that senders declared lost but that had arrived, "
     "of all that were sent.",
@@ -27,7 +28,8 @@ SENDERS = {
     "p99 whole read": "From the issue of a read until it, and all before it on its connection, are "
     "complete; one in a hundred takes longer.",
     "p99 slowdown of reads": "How many times as long a read takes as alone, in a network without "
-    "anything else and a server that takes no time; one in a hundred takes longer.",
+    "anything else and a server that takes no time; one in a hundred takes longer. Reads from "
+    "rivals are left out.",
     "p99 slowdown, shortest reads": "The same of reads of the smallest size.",
     "p99 slowdown, longest reads": "The same of reads of the largest size.",
     "p99 whole block": "From the request for a block, which is striped over senders, until all of "

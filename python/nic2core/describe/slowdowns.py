@@ -33,7 +33,7 @@ def slowdown(of: SizeResults, percentile: float) -> float:
 
 @dataclass(frozen=True)
 class Ends:
-    """The shortest and the longest reads of the senders that are no rivals."""
+    """The shortest and the longest reads of a group of senders."""
 
     shortest: SizeResults
     longest: SizeResults
@@ -42,9 +42,11 @@ class Ends:
 def ends(data: Results) -> Ends | None:
     """The shortest and the longest reads that were completed; `None` if nothing is known by size.
 
-    They are the same if there is one size.
+    Those of rivals only if nothing is known of the others. The two are the same if there is one
+    size.
     """
-    of = [size for size in sizes(data) if size.group == 0]
+    known = sizes(data)
+    of = [size for size in known if size.group == min(s.group for s in known)]
     if not of:
         return None
     return Ends(min(of, key=lambda s: s.bytes), max(of, key=lambda s: s.bytes))

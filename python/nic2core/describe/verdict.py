@@ -235,7 +235,7 @@ def _blocks(result: Record) -> str:
     for group, results in of:
         blocks = results.block_latency
         if group.striped and blocks is not None and blocks.count:
-            work = time(group.senders * group.packets_per_read * thread_ns(result.data))
+            work = time(group.senders * group.mean_packets * thread_ns(result.data))
             found += f". A block takes {time(blocks.mean_ns)}, its thread's work {work}"
             if transport.timeouts:
                 least = result.scenario["traffic"]["recovery"]["min_timeout"]

@@ -102,6 +102,5 @@ def _of_a_thread(group: Group, mean: float, trip_ns: float, packet_ns: float) ->
     if group.striped:
         # One thread takes all packets of a block.
         open_ns = max(open_ns, trip_ns + (group.senders * packets - 1) * packet_ns)
-    think_ns = group.think_ns if group.load_gbps is None else 0.0
-    each = group.open_reads * packets / (open_ns + think_ns)
+    each = group.open_reads * packets / (open_ns + group.think_ns)
     return group.senders * min(window / trip_ns, each)

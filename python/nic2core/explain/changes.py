@@ -36,6 +36,7 @@ from nic2core.explain.what_if import (
     without_iommu,
     without_misses,
 )
+from nic2core.scenario.closed_loop import groups
 from nic2core.scenario.quantity import scaled, times
 
 if TYPE_CHECKING:
@@ -212,6 +213,20 @@ def _faster_clocks(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         yield Change("cores", f"{name} at {frequency}", sets, apply)
 
 
+def _asked_of_more(data: Results, scenario: dict[str, Any], cores: float) -> float:
+    """How many times as much is asked for by `cores` times as many cores.
+
+    Threads have connections and reads of their own, but all share the senders' links, and a load is
+    what all threads want together.
+    """
+    if data.transport is None:
+        return 1.0
+    now = [group.mpps for group in asked(data, scenario)]
+    loaded = [group.load_gbps is not None for group in groups(scenario["traffic"])]
+    then = sum(mpps * (1 if own else cores) for mpps, own in zip(now, loaded, strict=True))
+    return min(then, links_mpps(scenario)) / sum(now) if sum(now) > 0 else 1.0
+
+
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     """More descriptors in send queues, and more of them per read."""
     ring = scenario["queues"]["tx_descriptors"]
@@ -253,11 +268,7 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         if machine["llc"].get("slices") is None:
             # Otherwise the number of slices would grow with the cores.
             sets["machine.llc.slices"] = machine["core"]["count"]
-    load = 1.0
-    if data.transport is not None:
-        # Each thread has its own connections and reads, but all share the senders' links.
-        asked_mpps = sum(group.mpps for group in asked(data, scenario))
-        load = min(after / before, links_mpps(scenario) / asked_mpps)
+    load = _asked_of_more(data, scenario, after / before)
     why = "RSS would give the flows to other cores, and which share one is chance"
     apply = with_cores(data, scenario, after / before, load)
     yield Change("cores", f"{after} cores", sets, apply, why if uneven(data) else "")

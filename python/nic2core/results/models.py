@@ -208,7 +208,8 @@ class TransportResults(Plain):
     goodput_gbps: float
     """Payload that reached its application, each byte counted once, Gbit/s."""
     wanted_gbps: float | None = None
-    """Payload of the reads that were wanted, Gbit/s; absent without `traffic.load`."""
+    """Payload of the reads that were wanted, Gbit/s; absent unless a load is wanted of all senders.
+    """
     sent: int
     """Data packets sent, including those sent again."""
     sent_again: int

@@ -17,6 +17,10 @@ OF_THE_WAY = frozenset({"delay", "sender_link"})
 """Keys of rivals that the others have in the table of the network."""
 
 
+SIZES = frozenset({"read", "read_mix"})
+"""Keys that say how much is read at a time."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Senders that are like one another."""
@@ -28,7 +32,7 @@ class Group:
     load_gbps: float | None
     """Payload that is wanted from each, if that does not depend on what is complete."""
     think_ns: float
-    """Mean time from the completion of a read to the request for the next."""
+    """Mean time from the completion of a read to the request for the next; 0 with a load."""
     striped: bool
     """Whether a thread reads from all of them at once, and then waits for all."""
     control: Mapping[str, Any]
@@ -77,10 +81,13 @@ def groups(traffic: Mapping[str, Any]) -> list[Group]:
         return [_group(all_)]
     others = traffic["senders"] - rivals["senders"]
     given = {key: value for key, value in rivals.items() if value is not None}
-    own = (key for key in given if key not in {"senders", "control"})
-    differs = tuple(key for key in own if given[key] != all_.get(key))
     # A size of their own takes the place of any mix.
     theirs = {**all_, **given, **({"read_mix": None} if "read" in given else {})}
+    same_sizes = _sizes(theirs) == _sizes(all_)
+    own = (key for key in given if key not in {"senders", "control"})
+    differs = tuple(
+        key for key in own if (given[key] != all_.get(key) if key not in SIZES else not same_sizes)
+    )
     return [_group({**all_, "senders": others}), _group(theirs, differs)]
 
 
@@ -91,7 +98,7 @@ def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
         _sizes(of),
         of.get("open_reads", 1),
         gigabits(of["load"]) if of.get("load") is not None else None,
-        nanoseconds(of.get("think", "0 ns")),
+        nanoseconds(of.get("think", "0 ns")) if of.get("load") is None else 0.0,
         of.get("striped", False),
         of["control"],
         gigabits(of["sender_link"]) * 1e3 / (8 * frame),

@@ -1020,7 +1020,7 @@ class ClosedLoopTraffic(Model):
     senders: UInt32
     """Number of sending machines."""
     read: Size | None = None
-    """Bytes of a read."""
+    """Bytes of a read; required unless there is `read_mix`."""
     read_mix: list[ReadShare] | None = None
     """Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read`
     has no effect.
@@ -1030,8 +1030,8 @@ class ClosedLoopTraffic(Model):
     load: BitRate | None = None
     """Payload that all threads together want from each sender in a second: independent users want
     reads at exponentially distributed intervals, whether those before are complete or not. Those
-    for which no open read is left wait, which is part of their latency. Absent: the next is wanted
-    when one is complete.
+    for which no open read is left wait, which is part of their latency. At most what the sender's
+    link carries. Absent: the next is wanted when one is complete.
     """
     think: Duration = "0 ps"
     """Mean time from the completion of a read, or of a striped block, to the request for the next;

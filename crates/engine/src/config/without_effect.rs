@@ -265,6 +265,9 @@ impl Found<'_> {
         let because = "with traffic.load reads are wanted whether those before are complete or not";
         self.add(config.load.is_some(), "traffic", &["think"], because);
         let rivals = config.rivals.as_ref();
+        let loaded = rivals.is_some_and(|r| r.load.is_some()) || config.load.is_some();
+        let because = "their load is wanted whether the reads before are complete or not";
+        self.add(rivals.is_some() && loaded, "traffic.rivals", &["think"], because);
         let own = rivals.is_some_and(|r| r.read.is_some() && r.read_mix.is_some());
         let because = "traffic.rivals.read is the size";
         self.add(own, "traffic.rivals", &["read_mix"], because);

@@ -167,10 +167,10 @@ impl ClosedLoop {
         of.filter(|(group, _)| group.striped).map(|(_, counts)| &counts.blocks)
     }
 
-    /// Packets of the reads that were wanted of some of the groups; `None` if no load is wanted of them.
+    /// Packets of the reads that were wanted of some of the groups; `None` unless a load is wanted of all of them.
     fn wanted(&self, groups: Range<usize>) -> Option<u64> {
         let of = self.groups[groups.clone()].iter().zip(&self.network.by_group()[groups]);
-        of.filter(|(group, _)| group.loaded).map(|(_, counts)| counts.wanted).reduce(|a, b| a + b)
+        of.map(|(group, counts)| group.loaded.then_some(counts.wanted)).sum()
     }
 
     /// How long reads of each size took, if there are several or a load.

@@ -118,12 +118,12 @@ impl Host {
         domains
     }
 
-    /// The busier direction of what processes the NIC's packets, if its rate is limited.
+    /// The busier direction of what processes the NIC's packets, if its rate is limited, and the longer of the waits.
     fn packet_engine(&self) -> Option<Domain> {
         let (received, sent) = (self.rx.engine.used(self.now)?, self.tx.engine.used(self.now)?);
-        let (busy, packets, waited) = received.max(sent);
+        let (busy, packets, _) = received.max(sent);
         let all = domain("packet-engine", "packet", 1, busy.0, packets);
-        Some(Domain { starved_ps: waited.0, ..all })
+        Some(Domain { starved_ps: received.2.max(sent.2).0, ..all })
     }
 
     /// The send queues, if anything is sent: their descriptors, and the fetches of descriptors

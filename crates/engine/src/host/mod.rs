@@ -372,11 +372,11 @@ impl Host {
             Event::WalkData { walker } => self.walk_data(now, walker),
             Event::LinkFree => self.link_free(now),
             Event::NextReceived => {
-                self.rx.engine.asked();
+                self.rx.engine.asked(now);
                 self.receive(now);
             }
             Event::NextSent => {
-                self.tx.engine.asked();
+                self.tx.engine.asked(now);
                 self.start_reads(now);
             }
             Event::Credits { lines, tlps } => self.credits(now, lines, tlps),

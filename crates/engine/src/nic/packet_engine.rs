@@ -35,9 +35,7 @@ impl PacketEngine {
     #[inline]
     pub(crate) fn is_free(&mut self, now: Ps) -> bool {
         let free = self.free_at <= now;
-        if free {
-            self.waiting.end(now);
-        } else {
+        if !free {
             self.waiting.begin(now);
         }
         free
@@ -53,9 +51,10 @@ impl PacketEngine {
         (!std::mem::replace(&mut self.asked_again, true)).then_some(self.free_at)
     }
 
-    /// The time has come to ask again.
-    pub(crate) fn asked(&mut self) {
+    /// The time has come to ask again: nothing waits for it any more.
+    pub(crate) fn asked(&mut self, now: Ps) {
         self.asked_again = false;
+        self.waiting.end(now);
     }
 
     /// A packet begins, for which it is free.
@@ -98,7 +97,7 @@ mod tests {
                 assert!(!engine.is_free(now));
                 now = engine.ask_again().expect("nobody has been told");
                 assert_eq!(engine.ask_again(), None);
-                engine.asked();
+                engine.asked(now);
             }
             assert!(engine.is_free(now));
             engine.begin(now);

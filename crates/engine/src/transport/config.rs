@@ -8,6 +8,7 @@ use std::ops::{Range, RangeInclusive};
 use super::control::{ControlConfig, MAX_DELAY};
 use crate::check::Check;
 use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use crate::time::PS_PER_S;
 use crate::units::{BitRate, Duration, Size};
 
 /// Threads of the server read from machines behind a switch, whose answers obey a congestion
@@ -18,7 +19,7 @@ use crate::units::{BitRate, Duration, Size};
 pub struct ClosedLoopConfig {
     /// Number of sending machines.
     pub senders: u32,
-    /// Bytes of a read.
+    /// Bytes of a read; required unless there is `read_mix`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Size>,
     /// Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read` has no effect.
@@ -29,7 +30,8 @@ pub struct ClosedLoopConfig {
     pub open_reads: u32,
     /// Payload that all threads together want from each sender in a second: independent users want reads at
     /// exponentially distributed intervals, whether those before are complete or not. Those for which no open read is
-    /// left wait, which is part of their latency. Absent: the next is wanted when one is complete.
+    /// left wait, which is part of their latency. At most what the sender's link carries. Absent: the next is wanted when
+    /// one is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<BitRate>,
     /// Mean time from the completion of a read, or of a striped block, to the request for the next; it is
@@ -248,10 +250,7 @@ impl ClosedLoopConfig {
         check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
         check.within("think", self.think, Duration(0)..=MAX_DELAY);
-        if let Some(load) = self.load {
-            let what = ", the most being traffic.network.sender_link";
-            check.within_what("load", load, MIN_LOAD..=valid_link(*sender_link), what);
-        }
+        self.check_loads(check);
         self.check_open_packets(check);
         // It must be possible on the slowest link of those who have it.
         let others = self.rivals.as_ref().filter(|rivals| rivals.control.is_none());
@@ -295,10 +294,6 @@ impl ClosedLoopConfig {
                 self.check_each(rivals.read, theirs, most, &with, check);
             }
             (false, None) => {}
-        }
-        if let Some(load) = rivals.load {
-            let link = valid_link(rivals.sender_link.unwrap_or(self.network.sender_link));
-            check.within_what("load", load, MIN_LOAD..=link, ", the most being their sender_link");
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         let start = rivals.start.unwrap_or_default();
@@ -364,6 +359,10 @@ impl ClosedLoopConfig {
         for (i, share) in mix.iter().enumerate() {
             self.check_read(&format!("read_mix.{i}.size"), share.size, most, with, check);
             check.within(&format!("read_mix.{i}.weight"), share.weight, 1..=u32::MAX);
+            if mix[..i].iter().any(|other| other.size == share.size) {
+                let allowed = "a size that no entry before has: their weights can be added";
+                check.refuse(&format!("read_mix.{i}.size"), share.size, allowed);
+            }
         }
         let sizes = || read.into_iter().chain(mix.iter().map(|share| share.size));
         sizes().all(|size| self.holds(size, most)).then(|| sizes().max())?
@@ -377,20 +376,55 @@ impl ClosedLoopConfig {
         check.within_what("open_reads", u64::from(open_reads), 1..=most, &what);
     }
 
+    /// Checks what is wanted of each sender against its link.
+    fn check_loads(&self, check: &mut Check) {
+        let what = ", the most being the rate of a sender's link";
+        let mut limit = |key: &str, load: Option<BitRate>, link: BitRate| {
+            if let Some(load) = load {
+                check.within_what(key, load, MIN_LOAD..=valid_link(link), what);
+            }
+        };
+        let links = || self.groups().map(|group| group.link);
+        match self.rivals.as_ref().and_then(|rivals| rivals.load.zip(links().last())) {
+            Some((load, link)) => {
+                limit("load", self.load, self.network.sender_link);
+                limit("rivals.load", Some(load), link);
+            }
+            None => limit("load", self.load, links().min().unwrap_or(MAX_LINK)),
+        }
+    }
+
     /// Checks how many packets of open reads a thread may have on all its connections.
     fn check_open_packets(&self, check: &mut Check) {
-        let packets = |group: Group<'_>| {
-            let each = group.largest_read().0.div_ceil(self.payload.0.max(1));
-            let all = each.saturating_mul(group.open_reads.into());
-            all.saturating_mul(group.senders.len() as u64)
+        let each = |g: &Group<'_>| g.largest_read().0.div_ceil(self.payload.0.max(1)).max(1);
+        let packets = |g: &Group<'_>| {
+            let all = each(g).saturating_mul(g.open_reads.into());
+            all.saturating_mul(g.senders.len() as u64)
         };
-        let all = self.groups().map(packets).fold(0, u64::saturating_add);
-        if all > MAX_PACKETS_OF_A_THREAD {
-            let allowed = format!(
-                "fewer: with traffic.senders and the largest reads, {all} packets of a thread can be open, and \
-                 {MAX_PACKETS_OF_A_THREAD} at most are simulated"
+        let all = self.groups().map(|g| packets(&g)).fold(0, u64::saturating_add);
+        let Some((most, key)) = self.groups().zip(["", "rivals."]).max_by_key(|(g, _)| packets(g))
+        else {
+            return;
+        };
+        if all <= MAX_PACKETS_OF_A_THREAD {
+            return;
+        }
+        let why = format!(
+            ": with {} senders and reads of {} {all} packets of a thread can be open, and {MAX_PACKETS_OF_A_THREAD} at \
+             most are simulated",
+            most.senders.len(),
+            most.largest_read()
+        );
+        if most.open_reads == 1 {
+            check.refuse(
+                &format!("{key}senders"),
+                most.senders.len(),
+                format!("fewer, or smaller reads{why}"),
             );
-            check.refuse("open_reads", self.open_reads, allowed);
+        } else {
+            let own = self.rivals.as_ref().is_some_and(|rivals| rivals.open_reads.is_some());
+            let key = if own { key } else { "" };
+            check.refuse(&format!("{key}open_reads"), most.open_reads, format!("fewer{why}"));
         }
     }
 
@@ -440,6 +474,22 @@ pub(crate) struct Group<'a> {
 }
 
 impl Group<'_> {
+    /// Bits of all sizes, each as often as its weight, and the sum of the weights.
+    pub(crate) fn bits_and_weights(&self) -> (u128, u128) {
+        self.sizes.iter().fold((0, 0), |(bits, weights), share| {
+            let weight = u128::from(share.weight);
+            (bits + 8 * u128::from(share.size.0) * weight, weights + weight)
+        })
+    }
+
+    /// Reads that are wanted of each of them in `ps` picoseconds, on average; none without a load.
+    pub(crate) fn wanted_in(&self, ps: u128) -> u128 {
+        let (bits, weights) = self.bits_and_weights();
+        let load = self.load.map_or(0, |load| u128::from(load.0));
+        // Seconds first: the product of all would not fit.
+        load * weights / bits.max(1) * ps / PS_PER_S
+    }
+
     /// The largest of the sizes of reads.
     pub(crate) fn largest_read(&self) -> Size {
         self.sizes.iter().map(|share| share.size).max().unwrap_or_default()
@@ -517,6 +567,11 @@ mod tests {
             ("/read_mix", json!([{"size": "4 KiB", "weight": 0}]), "read_mix.0.weight"),
             ("/read_mix", json!([{"size": "65 MiB", "weight": 1}]), "read_mix.0.size"),
             ("/read_mix", json!([]), "read_mix"),
+            (
+                "/read_mix",
+                json!([{"size": "4 KiB", "weight": 1}, {"size": "4 KiB", "weight": 2}]),
+                "read_mix.1.size",
+            ),
             ("/load", json!("1 bps"), "load"),
             ("/load", json!("101 Gbps"), "load"),
             ("/acknowledgement", json!("10 B"), "acknowledgement"),
@@ -642,7 +697,24 @@ mod tests {
         let mut many = config("/senders", json!(200));
         many.read = Some(Size(32 << 20));
         let error = wrong(many).expect_err("1.6 million packets would be open");
-        assert_eq!(error.key, "open_reads");
+        assert_eq!((&*error.key, &*error.given), ("senders", "200"));
+        assert!(
+            error.allowed.starts_with(
+                "fewer, or smaller reads: with 200 senders and reads of 32 MiB 1638400"
+            )
+        );
+        let mut many =
+            config("/rivals", json!({ "senders": 30, "read": "4 MiB", "open_reads": 100 }));
+        many.open_reads = 2;
+        let error = wrong(many).expect_err("3 million packets would be open");
+        assert_eq!((&*error.key, &*error.given), ("rivals.open_reads", "100"));
+        // What rivals inherit may be too much for their own link.
+        let mut slow = config("/rivals", json!({ "senders": 1, "sender_link": "1 Gbps" }));
+        slow.load = Some(BitRate(2_000_000_000));
+        let error = wrong(slow.clone()).expect_err("more than a sender's link");
+        assert_eq!((&*error.key, &*error.given), ("load", "2 Gbps"));
+        slow.rivals.as_mut().unwrap().load = Some(BitRate(500_000_000));
+        assert_eq!(wrong(slow), Ok(()));
         // The number of open reads is that of the others, so the size is what is wrong.
         let mut inherits = config("/open_reads", json!(16));
         let rivals = |read: &str| serde_json::from_value(json!({ "senders": 1, "read": read }));

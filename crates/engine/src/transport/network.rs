@@ -202,7 +202,7 @@ impl Network {
 
     /// The server wants a read from each connection of a batch, and asks for it unless as many as may be are open.
     pub(crate) fn ask(&mut self, now: Ps, batch: u32) {
-        let Wants { read, at_once, next } = self.requests.want(now, batch);
+        let Some(Wants { read, at_once, next }) = self.requests.want(now, batch) else { return };
         self.due.extend(next.map(|at| (at, Step::Ask, batch)));
         let connections = self.requests.connections(batch);
         let group = self.group_of[(connections.start % self.senders) as usize];

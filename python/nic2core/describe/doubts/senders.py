@@ -40,7 +40,7 @@ BEHIND = 0.05
 """Share of what is wanted that is not delivered, from which more and more waits."""
 
 CHANCE = 3
-"""Standard deviations of what is wanted by which more may be open at the end than at the begin."""
+"""Standard deviations that what is wanted may be from its mean by chance."""
 
 MANY = 2
 """Multiple of the connections that deliver nothing by chance, from which it is no chance."""
@@ -184,7 +184,8 @@ def behind(result: Record) -> Warned | None:
         return None
     packet_gbps = 8 * size_bytes(traffic["payload"]) / result.data.measured_ns
     found = []
-    for group, of in zip(closed_loop.groups(traffic), of_groups(transport), strict=True):
+    both = zip(closed_loop.groups(traffic), of_groups(transport), strict=True)
+    for number, (group, of) in enumerate(both):
         if of.wanted_gbps is None or group.load_gbps is None:
             continue
         wanted, left = (
@@ -194,13 +195,15 @@ def behind(result: Record) -> Warned | None:
         squares = sum(share * packets**2 for packets, share in group.sizes)
         by_chance = CHANCE * sqrt(wanted / group.mean_packets * squares)
         if left > max(BEHIND * wanted, by_chance):
-            found.append((left, of.wanted_gbps, of.goodput_gbps))
+            found.append((left, of.wanted_gbps, of.goodput_gbps, number))
     if not found:
         return None
-    left, wants, gets = max(found)
+    left, wants, gets, number = max(found)
+    own = number > 0 and (traffic["rivals"].get("load") is not None)
+    table = "traffic.rivals" if own else "traffic"
     return Warned(
         f"of the {three(wants)} Gbit/s that is wanted, {three(gets)} arrive: ever more reads wait, "
-        "and latencies grow with run.duration. Reduce traffic.load, or raise traffic.open_reads if "
+        f"and latencies grow with run.duration. Reduce {table}.load, or raise open_reads if "
         "connections have fewer reads open than their windows could carry.",
         left,
     )
@@ -229,7 +232,11 @@ def starved(result: Record) -> Warned | None:
     loaded = any(of.load_gbps is not None for of in there)
     at_a_time = max(of.mean_packets if loaded else of.packets_per_read for of in there)
     by_chance = connections * exp(-each / at_a_time)
-    if none == 0 or ((each < STARVED or loaded) and none < MANY * by_chance):
+    if loaded:
+        silent = none > by_chance + CHANCE * sqrt(by_chance)
+    else:
+        silent = none > 0 and (each >= STARVED or none >= MANY * by_chance)
+    if not silent:
         return None
     text = (
         f"{none:,} of {connections:,} connections delivered nothing in the "

@@ -27,6 +27,7 @@ from nic2core.describe.doubts.setup import (
     small_pool,
 )
 from nic2core.describe.doubts.too_short import (
+    few_of_a_size,
     few_packets,
     filling,
     long_pauses,
@@ -78,7 +79,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (unreachable,),
         (short_timeout, needless),
         (behind, starved),
-        (few_packets,),
+        (few_packets, few_of_a_size),
         (part_of_a_round,),
         (full_link, smoothed),
         (other_sizes,),

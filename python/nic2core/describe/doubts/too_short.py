@@ -6,11 +6,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from nic2core import _core
-from nic2core.describe import senders
+from nic2core.describe import senders, slowdowns
 from nic2core.describe.doubts.times import end_of
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.asked import of_groups
 from nic2core.scenario.closed_loop import groups
+from nic2core.scenario.quantity import size_text
 from nic2core.scenario.queues import room_to_send
 from nic2core.words import at_least, count, three, time
 
@@ -96,13 +97,36 @@ def long_pauses(result: Record) -> Warned | None:
     )
 
 
+def few_of_a_size(result: Record) -> Warned | None:
+    """A warning if a 99th percentile of the slowdown comes from too few reads of a size."""
+    ends = slowdowns.ends(result.data)
+    if ends is None:
+        return None
+    least = min((ends.shortest, ends.longest), key=lambda of: of.latency.count)
+    reads = least.latency.count
+    if reads >= FEW_READS:
+        return None
+    enough_ns = result.data.measured_ns * FEW_READS / reads
+    return Warned(
+        f"the 99th percentile of reads of {size_text(least.bytes)} is the largest of "
+        f"{count(reads, 'read')}: another seed may move it. Set run.duration to "
+        f"{at_least(enough_ns)} or more, to get {FEW_READS} of them.",
+        enough_ns,
+    )
+
+
 def unsettled(result: Record) -> Warned | None:
     """A warning if goodput or windows of closed-loop senders were still rising or falling."""
     transport = result.data.transport
     means = {"goodput": ("goodput", UNSETTLED)}
-    if transport is not None and any(g.think_ns for g in groups(result.scenario["traffic"])):
+    asked = groups(result.scenario["traffic"]) if transport is not None else []
+    loaded = any(group.load_gbps is not None for group in asked)
+    if loaded or any(group.think_ns for group in asked):
         # Pauses may set the goodput while windows still grow, and reads become faster.
         means["window"] = ("mean window", GROWING)
+    if loaded:
+        # It is what was wanted, which chance moves.
+        del means["goodput"]
     for column in (c for c in result.data.series.columns if c.name in means):
         name, allowed = means[column.name]
         values = [value for value in column.values if value is not None]

@@ -106,11 +106,16 @@ pub(super) fn check_kept_buffers(check: &mut Check, scenario: &Scenario) {
     };
     let buffers = scenario.queues.buffers();
     let kept = scenario.serving().map(|t| t.app.settings().keeps(traffic)).max().unwrap_or(0);
-    let mixed = traffic.groups().map(|group| group.sizes.len()).max().filter(|&sizes| sizes > 1);
-    if let Some(sizes) = mixed.filter(|_| kept > 0) {
+    let sizes = || {
+        traffic.groups().map(|group| group.sizes.len()).zip([
+            "traffic.read_mix",
+            if traffic.read_mix.is_some() { "traffic.read_mix" } else { "traffic.rivals.read_mix" },
+        ])
+    };
+    if let Some((sizes, key)) = sizes().find(|&(sizes, _)| sizes > 1 && kept > 0) {
         let allowed = "reads of one size, or tenants.*.app.copied = \"on-arrival\": otherwise packets wait for \
                        others of their read, and are told apart by number";
-        check.refuse("traffic.read_mix", format!("{sizes} sizes"), allowed);
+        check.refuse(key, format!("{sizes} sizes"), allowed);
     } else if kept > 0 && buffers <= kept {
         let allowed = format!(
             "more than {kept}: that many packets of a core can wait in their buffers for others that find none \

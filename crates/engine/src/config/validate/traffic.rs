@@ -33,6 +33,7 @@ fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scena
             );
             check.refuse("machine.nic.link", given, allowed);
         }
+        check_wanted(check, traffic, scenario);
     } else {
         // Cores that the machine lacks are told as such.
         let serving = scenario.serving_cores().min(machine.core.count);
@@ -68,6 +69,27 @@ fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scena
             None => format!("at most {of} ({room}), which has to hold a frame"),
         };
         check.refuse(&key, size, allowed);
+    }
+}
+
+/// Reads that wait take memory, up to all that are wanted in a run: 16 bytes each.
+const MAX_WANTED: u128 = 1 << 26;
+
+/// Checks how many reads are wanted in the run, of which none may be completed.
+fn check_wanted(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
+    let Some(config) = traffic.closed_loop() else { return };
+    let time = u128::from(scenario.run.warmup.0) + u128::from(scenario.run.duration.0);
+    let wanted = config
+        .groups()
+        .map(|g| u128::from(g.senders.len() as u64) * g.wanted_in(time))
+        .sum::<u128>();
+    if wanted > MAX_WANTED {
+        let allowed = format!(
+            "less, longer reads or a shorter run: {wanted} reads would be wanted in it, and {MAX_WANTED} at most are \
+             simulated"
+        );
+        let load = config.groups().filter_map(|group| group.load).max().unwrap_or_default();
+        check.refuse("traffic.load", load, allowed);
     }
 }
 

@@ -107,7 +107,7 @@ pub struct CaptureGap {
 pub struct TransportResults {
     /// Payload that reached its application, each byte counted once, Gbit/s.
     pub goodput_gbps: f64,
-    /// Payload of the reads that were wanted, Gbit/s; absent without `traffic.load`.
+    /// Payload of the reads that were wanted, Gbit/s; absent unless a load is wanted of all senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted_gbps: Option<f64>,
     /// Data packets sent, including those sent again.
