@@ -2,7 +2,7 @@
 
 use crate::memory::line::Line;
 use crate::nic::pool::Buffer;
-use crate::transport::config::Reads;
+use crate::transport::groups::Reads;
 
 /// A packet that waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

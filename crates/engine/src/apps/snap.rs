@@ -15,7 +15,8 @@ use crate::check::Check;
 use crate::core::op::{Dep, Ops};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
-use crate::transport::config::{ClosedLoopConfig, Reads};
+use crate::transport::config::ClosedLoopConfig;
+use crate::transport::groups::Reads;
 
 /// A stack that copies what it receives and acknowledges every packet; it needs closed-loop traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -15,7 +15,8 @@ use crate::stats::results::{
     Balance, ConnectionResults, SendersResults, Series, SizeResults, TransportResults,
 };
 use crate::time::Ps;
-use crate::transport::config::{ClosedLoopConfig, Group};
+use crate::transport::config::ClosedLoopConfig;
+use crate::transport::groups::Group;
 use crate::transport::{Network, Step};
 use crate::units::BitRate;
 use crate::wire::Arrival;

@@ -8,8 +8,11 @@
 //!
 //! docs/models/transport.md explains step by step how to add a congestion control.
 
+pub(crate) mod check;
 pub mod config;
 pub mod control;
+pub(crate) mod groups;
+pub(crate) mod telemetry;
 
 mod connection;
 mod counts;
@@ -20,7 +23,6 @@ mod network;
 mod receiver;
 mod requests;
 mod switch;
-pub(crate) mod telemetry;
 
 pub(crate) use datagram::Step;
 pub(crate) use network::Network;

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use super::config::{ClosedLoopConfig, Group};
+use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
 use super::control::Path;
 use super::counts::{ConnectionCounts, Counts, GroupCounts};
 use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
 use super::fixed;
+use super::groups::Group;
 use super::receiver::Receiver;
 use super::requests::{Read, Request, Requests, Wants};
 use super::switch::Switch;

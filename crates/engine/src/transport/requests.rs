@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::config::{ClosedLoopConfig, Group};
+use super::config::ClosedLoopConfig;
+use super::groups::Group;
 use crate::mix::Mix;
 use crate::rng::{Rng, below};
 use crate::time::{PS_PER_S, Ps};

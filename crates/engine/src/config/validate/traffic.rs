@@ -4,7 +4,7 @@ use crate::check::Check;
 use crate::config::machine::Machine;
 use crate::config::scenario::{Scenario, Tenant};
 use crate::nic::config::Queues;
-use crate::transport::config::MIN_LINK;
+use crate::transport::check::MIN_LINK;
 use crate::units::{BitRate, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
