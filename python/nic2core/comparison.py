@@ -46,9 +46,11 @@ class Comparison(Drawn):
 
         `rate_mps` is in millions per second of the unit in `of`: packets, transactions of the DMA
         benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own
-        latency. What closed-loop senders see (`p99_rtt_ns` to `p99_host_delay_ns`, the time of a
-        packet in the server; `p99_slowdown_shortest` and `..._longest`, how many times as long as
-        alone reads of the smallest and of the largest size take, if they are known by size) and do
+        latency. `wanted_gbps` is what a load wants of closed-loop senders in all: by chance more or
+        less than `traffic.load` says. What closed-loop senders see (`p99_rtt_ns` to
+        `p99_host_delay_ns`, the time of a packet in the server; `p99_slowdown_shortest` and
+        `..._longest`, how many times as long as alone reads of the smallest and of the largest size
+        take, if they are known by size) and do
         (`lost_share` to `fairness`, which is Jain's over connections
         that are asked for the same) is null without any. With several tenants, each has its own
         `amat_ns (NAME)` and `progress_mps (NAME)`, in the units of `tables.tenants`, and STREAM its

@@ -179,7 +179,7 @@ def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
     swift = changed(closed_loop, cut_by_host=30.0, cut_by_path=0.0, cut_by_losses=90.0)
     cuts = {n.name: n.value for n in headline(swift) if n.name.startswith("cut by")}
     assert cuts == {
-        "cut by the host's delay": "25.0",
+        "cut by the host": "25.0",
         "cut by the path": "0",
         "cut by losses": "75.0",
     }

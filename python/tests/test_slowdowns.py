@@ -56,7 +56,7 @@ def test_slowdowns_are_shown_wherever_a_run_is(
     # In a network without anything else reads take longer by what the server takes.
     assert all(1.0 < slowest < 10.0 for slowest in table["slowdown_mean"])
     numbers = {n.name: n.raw for n in headline(mixed)}
-    ends = [numbers[f"p99 slowdown, {which} reads"] for which in ("shortest", "longest")]
+    ends = [numbers[f"p99 slowdown of {which} reads"] for which in ("shortest", "longest")]
     assert ends == table["slowdown_p99"].to_list()[:2]
     row = rows.table([mixed])
     assert [row[f"p99_slowdown_{of}"][0] for of in ("shortest", "longest")] == ends

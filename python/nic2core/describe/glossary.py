@@ -30,8 +30,8 @@ SENDERS = {
     "p99 slowdown of reads": "How many times as long a read takes as alone, in a network without "
     "anything else and a server that takes no time; one in a hundred takes longer. Reads from "
     "rivals are left out.",
-    "p99 slowdown, shortest reads": "The same of reads of the smallest size.",
-    "p99 slowdown, longest reads": "The same of reads of the largest size.",
+    "p99 slowdown of shortest reads": "The same of reads of the smallest size.",
+    "p99 slowdown of longest reads": "The same of reads of the largest size.",
     "p99 whole block": "From the request for a block, which is striped over senders, until all of "
     "it has arrived; one in a hundred takes longer.",
 }

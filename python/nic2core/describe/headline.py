@@ -192,8 +192,8 @@ def _ends(result: Record) -> Iterator[tuple[str, SizeResults]]:
     if ends.shortest is ends.longest:
         yield "p99 slowdown of reads", ends.shortest
         return
-    yield "p99 slowdown, shortest reads", ends.shortest
-    yield "p99 slowdown, longest reads", ends.longest
+    yield "p99 slowdown of shortest reads", ends.shortest
+    yield "p99 slowdown of longest reads", ends.longest
 
 
 def _tail(name: str, ns: float | None) -> Number:

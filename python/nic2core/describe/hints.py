@@ -47,6 +47,12 @@ def at_ease(result: Record) -> bool:
     )
 
 
+def is_loaded(result: Record) -> bool:
+    """Whether a load is wanted of closed-loop senders: what changes is then how long reads take."""
+    transport = result.data.transport
+    return transport is not None and bool(transport.by_size) and transport.wanted_gbps is not None
+
+
 def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Iterator[str]:
     """What to do next and what not, what changes do besides, and what is not predicted.
 
@@ -61,7 +67,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             f"Without a change, {words.percent(dropped)} of the packets are dropped and the p99 "
             f"latency is {words.time(result.p99_ns)}."
         )
-    elif dropped > 0 and helps:
+    elif helps and (dropped > 0 or is_loaded(result)):
         yield (
             f"A change may also reduce drops and latency: `nic2core explain {check}` runs "
             "each one and shows both."

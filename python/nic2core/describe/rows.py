@@ -60,6 +60,7 @@ def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, A
         "offered_mpps": data.packets.offered_mpps,
         "gbps": data.packets.completed_gbps,
         "goodput_gbps": result.goodput_gbps,
+        "wanted_gbps": data.transport.wanted_gbps if data.transport is not None else None,
         "drop_share": data.packets.drop_share,
         "p50_ns": result.p50_ns,
         "p99_ns": result.p99_ns,

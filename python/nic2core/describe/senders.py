@@ -25,7 +25,7 @@ TITLE = "What closed-loop senders see"
 RIVALS = "Rivals and other senders"
 """Title of the table of the groups."""
 
-PATH, ROUND_TRIP, MARKS, LOSSES = "the path", "the round trip", "marks", "losses"
+HOST, PATH, ROUND_TRIP, MARKS, LOSSES = "the host", "the path", "the round trip", "marks", "losses"
 """What `cuts` calls causes; the round trip is that of a control without a window for the server."""
 
 MOSTLY = 0.5
@@ -176,7 +176,7 @@ def cut_packets(of: TransportResults | SendersResults) -> dict[str, float]:
     that acknowledgements cut is of the round trip, or of marks for a control that hears them.
     """
     packets = {_told_by_acknowledgements(of): of.cut_by_path, LOSSES: of.cut_by_losses}
-    return packets if of.cut_by_host is None else {"the host's delay": of.cut_by_host} | packets
+    return packets if of.cut_by_host is None else {HOST: of.cut_by_host} | packets
 
 
 def cuts(of: TransportResults | SendersResults) -> dict[str, float]:

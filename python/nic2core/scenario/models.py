@@ -1023,7 +1023,7 @@ class ClosedLoopTraffic(Model):
     """Bytes of a read; required unless there is `read_mix`."""
     read_mix: list[ReadShare] | None = None
     """Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read`
-    has no effect.
+    has no effect. Needs a stack that copies packets when they arrive (`tenants.N.app.copied`).
     """
     open_reads: UInt32 = 1
     """Reads that a thread keeps open on each connection; with `load`, at most."""

@@ -17,7 +17,8 @@ pub struct ClosedLoopConfig {
     /// Bytes of a read; required unless there is `read_mix`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Size>,
-    /// Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read` has no effect.
+    /// Sizes of reads, if there are several: each is drawn in proportion to its weight, and `read` has no effect. Needs a stack
+    /// that copies packets when they arrive (`tenants.N.app.copied`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_mix: Option<Vec<ReadShare>>,
     /// Reads that a thread keeps open on each connection; with `load`, at most.

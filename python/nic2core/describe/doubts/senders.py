@@ -37,7 +37,8 @@ STARVED = 20
 """Packets that connections deliver on average, from which it is no chance if one delivers none."""
 
 BEHIND = 0.05
-"""Share of what is wanted that is not delivered, from which more and more waits."""
+"""Share of what is wanted that is not delivered, from which more and more waits, if it is also more
+than one standard deviation of what is wanted."""
 
 CHANCE = 3
 """Standard deviations that what is wanted may be from its mean by chance."""
@@ -184,7 +185,8 @@ def behind(result: Record) -> Warned | None:
         return None
     packet_gbps = 8 * size_bytes(traffic["payload"]) / result.data.measured_ns
     found = []
-    both = zip(closed_loop.groups(traffic), of_groups(transport), strict=True)
+    asked = closed_loop.groups(traffic)
+    both = zip(asked, of_groups(transport), strict=True)
     for number, (group, of) in enumerate(both):
         if of.wanted_gbps is None or group.load_gbps is None:
             continue
@@ -193,8 +195,7 @@ def behind(result: Record) -> Warned | None:
         )
         # Reads are wanted as a Poisson process, and each brings its packets.
         squares = sum(share * packets**2 for packets, share in group.sizes)
-        by_chance = CHANCE * sqrt(wanted / group.mean_packets * squares)
-        if left > max(BEHIND * wanted, by_chance):
+        if left > max(BEHIND * wanted, sqrt(wanted / group.mean_packets * squares)):
             found.append((left, of.wanted_gbps, of.goodput_gbps, number))
     if not found:
         return None
@@ -203,8 +204,9 @@ def behind(result: Record) -> Warned | None:
     table = "traffic.rivals" if own else "traffic"
     return Warned(
         f"of the {three(wants)} Gbit/s that is wanted, {three(gets)} arrive: ever more reads wait, "
-        f"and latencies grow with run.duration. Reduce {table}.load, or raise open_reads if "
-        "connections have fewer reads open than their windows could carry.",
+        f"and latencies grow with run.duration. Reduce {table}.load, which is wanted of each "
+        f"sender ({asked[number].senders:,} of them), or raise open_reads if connections have "
+        "fewer reads open than their windows could carry.",
         left,
     )
 

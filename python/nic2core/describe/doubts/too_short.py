@@ -120,13 +120,12 @@ def unsettled(result: Record) -> Warned | None:
     transport = result.data.transport
     means = {"goodput": ("goodput", UNSETTLED)}
     asked = groups(result.scenario["traffic"]) if transport is not None else []
-    loaded = any(group.load_gbps is not None for group in asked)
-    if loaded or any(group.think_ns for group in asked):
+    if any(group.load_gbps is not None for group in asked):
+        # Goodput is what was wanted, and most windows belong to connections that wait for a read.
+        return None
+    if any(group.think_ns for group in asked):
         # Pauses may set the goodput while windows still grow, and reads become faster.
         means["window"] = ("mean window", GROWING)
-    if loaded:
-        # It is what was wanted, which chance moves.
-        del means["goodput"]
     for column in (c for c in result.data.series.columns if c.name in means):
         name, allowed = means[column.name]
         values = [value for value in column.values if value is not None]

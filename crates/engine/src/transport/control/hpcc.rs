@@ -232,9 +232,8 @@ impl Control for Hpcc {
         Ps(fixed::div(self.base_rtt.0, self.window))
     }
 
-    /// Without the hop at the server it does not keep that apart.
     fn limited_by_host(&self) -> Option<bool> {
-        self.server_hop.then_some(self.by_host)
+        Some(self.by_host)
     }
 }
 
