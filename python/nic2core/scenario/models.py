@@ -450,7 +450,7 @@ class Nic(Model):
     """Packets that the NIC processes in a second in each direction, whatever their size: those that
     it takes out of the SRAM, and those that it begins to read for sending. Absent: no limit.
     (Intel's specification update for the XL710 has some 37 Mpps, below a size of 160 B; DPDK's
-    guide to bnxt has 30 Mpps for Broadcom's BCM5741X.)
+    guide to bnxt has 30 Mpps for Broadcom's BCM574XX.)
     """
     sram: Size
     """Input SRAM shared by all receive queues; a packet that does not fit is dropped."""

@@ -19,7 +19,7 @@ pub struct Nic {
     pub link: Option<BitRate>,
     /// Packets that the NIC processes in a second in each direction, whatever their size: those that it takes out of
     /// the SRAM, and those that it begins to read for sending. Absent: no limit. (Intel's specification update for
-    /// the XL710 has some 37 Mpps, below a size of 160 B; DPDK's guide to bnxt has 30 Mpps for Broadcom's BCM5741X.)
+    /// the XL710 has some 37 Mpps, below a size of 160 B; DPDK's guide to bnxt has 30 Mpps for Broadcom's BCM574XX.)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_rate: Option<Rate>,
     /// Input SRAM shared by all receive queues; a packet that does not fit is dropped.

@@ -12,8 +12,8 @@ use super::memory::CauseTraffic;
 /// (docs/models/explain.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Domain {
-    /// `wire`, `nic-sram`, `packet-engine`, `descriptors`, `rx-fetches`, `pcie` or `nic-port`, `posted-credits`, `read-tags`, `iommu`,
-    /// `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`,
+    /// `wire`, `nic-sram`, `packet-engine`, `descriptors`, `rx-fetches`, `pcie` or `nic-port`, `posted-credits`,
+    /// `read-tags`, `iommu`, `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`,
     /// `write-queue`, `dram`, `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     pub domain: String,
     /// What one credit stands for: `frame`, `B`, `descriptor`, `TLP`, `line`, ...

@@ -155,7 +155,8 @@ pub struct TransportResults {
     #[serde(default)]
     pub cut_by_losses: f64,
     /// Jain's index over the packets delivered by each connection: 1 if all are equal, one over
-    /// their number if one has all; absent if nothing was delivered, and with `traffic.load`, where each has what is wanted of it.
+    /// their number if one has all; absent if nothing was delivered, and with `traffic.load`, where each
+    /// has what is wanted of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
     /// Round trip: from sending a packet to the arrival of its acknowledgement.

@@ -16,7 +16,8 @@ use crate::transport::telemetry::{Hop, Telemetry};
 use crate::units::{BitRate, Duration};
 
 /// The parameters of HPCC, with the names of the paper's algorithm 1 where they have one. The defaults of
-/// `target_utilisation`, `max_stage` and `base_rtt` are the paper's, quoted from memory.
+/// `target_utilisation`, `max_stage` and `base_rtt` are the paper's, quoted from memory; `min_cwnd` is Swift's here, and `flows`
+/// a choice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HpccConfig {
