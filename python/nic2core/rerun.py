@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import sources
 from nic2core._core import ModelError, UserError
 from nic2core.describe.doubts.too_short import filling, sending_queue_fills
+from nic2core.describe.tails import tails
 from nic2core.engine import said_without_place
 from nic2core.explain.help import Helps
 from nic2core.sweeps import Refusal, run_all
@@ -70,7 +71,7 @@ def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, Re
         help_,
         measured=run.rate_mps / base - 1,
         drop_share=packets.drop_share if packets.offered else None,
-        p99_ns=run.p99_ns,
+        tails=tails(run),
         # Of a peak, the search has seen to that.
         filling=run.peak is None and bool(filling(run) or sending_queue_fills(run)),
     )

@@ -200,6 +200,18 @@ def test_an_axis_that_is_cut_says_so(closed_loop: Result, least: float, mode: st
     assert figure.layout[f"yaxis{place}"].rangemode == mode
 
 
+def test_tails_over_decades_have_a_logarithmic_axis() -> None:
+    def axis(column: str, *values: float | None) -> object:
+        table = pl.DataFrame({"key": range(len(values)), column: values})
+        return plots.over(table, ["key"], column).layout.yaxis.type
+
+    for column in ("p99_slowdown_longest", "p99_ns"):
+        assert axis(column, 1.5, None, 16.0) == "log"
+        assert axis(column, 1.5, 14.0) is None
+        assert axis(column, None, 14.0) is None
+    assert axis("rate_mps", 1.0, 100.0) is None
+
+
 def test_what_keeps_doubling_is_evenly_spaced() -> None:
     def over(*values: int) -> object:
         table = pl.DataFrame({"key": values, "rate_mps": [1.0] * len(values)})

@@ -33,14 +33,10 @@ def explain(
 ) -> None:
     """Show what limits a run, and how much a change to each domain would help."""
     from nic2core.command import explanation
-    from nic2core.describe.hints import at_ease, why_no_change_helps
     from nic2core.rerun import run_changes
 
     loaded = Result.load(result)
     helps = loaded.setting_helps if settings else loaded.helps
-    if check and at_ease(loaded):
-        terminal.note(f"--check reruns nothing. {why_no_change_helps(loaded)}")
-        check = False
     if check:
         helps = run_changes(loaded, jobs, helps)
     with shown_whole():

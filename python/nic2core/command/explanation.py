@@ -14,7 +14,9 @@ from nic2core.command.terminal import bar
 from nic2core.describe.hints import at_ease, hints
 from nic2core.describe.legend import legend
 from nic2core.describe.limits import Row, limits_of
+from nic2core.describe.tails import HEADS, tail_text
 from nic2core.describe.verdict import verdict
+from nic2core.explain.help import tail_columns
 from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
@@ -64,11 +66,12 @@ def _whole(result: Result, helps: Sequence[Help]) -> Table:
     """The domains, and next to each how much a change to it would help."""
     heads = _domain_heads(result, wide=True)
     table = _table([*heads, *_change_heads(helps)])
+    tails = tail_columns(helps)
     for row, (first, *more), style in _rows(result, helps):
         cells = _domain_cells(row, wide=True)
-        table.add_row(*cells, *_change_cells(first), style=style)
+        table.add_row(*cells, *_change_cells(first, tails), style=style)
         for help_ in more:
-            table.add_row(*[""] * len(heads), *_change_cells(help_), style=style)
+            table.add_row(*[""] * len(heads), *_change_cells(help_, tails), style=style)
     return table
 
 
@@ -76,11 +79,12 @@ def _parts(result: Result, helps: Sequence[Help]) -> list[Table]:
     """The same for a narrow terminal: two tables, without the columns for bars and uses."""
     domains = _table(_domain_heads(result, wide=False))
     changes = _table([("domain", "left"), *_change_heads(helps)])
+    tails = tail_columns(helps)
     for row, of_it, style in _rows(result, helps):
         domains.add_row(*_domain_cells(row, wide=False), style=style)
         for help_ in of_it:
             if help_ is not None:
-                changes.add_row(row.name, *_change_cells(help_), style=style)
+                changes.add_row(row.name, *_change_cells(help_, tails), style=style)
     if not changes.row_count:
         return [domains]
     domains.add_row()
@@ -140,11 +144,11 @@ def _change_heads(helps: Sequence[Help]) -> list[Head]:
     if any(h.measured is not None or h.refused is not None for h in helps):
         heads.append(("re-run", "right"))
     if any(h.drop_share is not None for h in helps):
-        heads += [("dropped", "right"), ("p99", "right")]
+        heads += [("dropped", "right"), *((HEADS[c], "right") for c in tail_columns(helps))]
     return heads
 
 
-def _change_cells(help_: Help | None) -> list[str]:
+def _change_cells(help_: Help | None, columns: Sequence[str]) -> list[str]:
     if help_ is None:
         return []
     change = help_.change
@@ -154,9 +158,9 @@ def _change_cells(help_: Help | None) -> list[str]:
     elif help_.measured is not None:
         cells.append(words.gain(help_.measured))
         if help_.drop_share is not None:
-            p99 = words.NOTHING if help_.p99_ns is None else words.time(help_.p99_ns)
             drops = words.percent(help_.drop_share)
-            cells += [f"{drops} *" if help_.filling else drops, p99]
+            cells.append(f"{drops} *" if help_.filling else drops)
+            cells += [tail_text(c, help_.tails.get(c)) for c in columns]
     return cells
 
 
@@ -204,7 +208,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "helps_by": finite(h.predicted),
                 "rerun": h.measured,
                 "rerun_drop_share": h.drop_share,
-                "rerun_p99_ns": h.p99_ns,
+                "rerun_tails": dict(h.tails) if h.measured is not None else None,
                 "rerun_filling": h.filling if h.measured is not None else None,
                 "not_possible": h.refused,
                 "not_predicted": h.unknown or None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import names, words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.stated import stated_instructions
+from nic2core.describe.tails import NAMES, tail_text, tails
 from nic2core.explain.change import Takes
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, SHORT_BY_CHANCE, Limit
@@ -62,15 +63,15 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     to_try = any(h.change.to_try for h in helps)
     check = f"{saved} --settings --check" if to_try else f"{saved} --check"
     dropped = result.data.packets.drop_share
-    if any(h.drop_share is not None for h in helps) and result.p99_ns is not None:
+    known = [f"the {NAMES[c]} is {tail_text(c, value)}" for c, value in tails(result).items()]
+    if any(h.drop_share is not None for h in helps) and known:
+        without = words.listed([f"{words.percent(dropped)} of the packets are dropped", *known])
+        yield f"Without a change, {without}."
+    elif helps and (dropped > 0 or is_loaded(result) or at_ease(result)):
+        less = "drops and latency" if dropped > 0 else "latency"
         yield (
-            f"Without a change, {words.percent(dropped)} of the packets are dropped and the p99 "
-            f"latency is {words.time(result.p99_ns)}."
-        )
-    elif helps and (dropped > 0 or is_loaded(result)):
-        yield (
-            f"A change may also reduce drops and latency: `nic2core explain {check}` runs "
-            "each one and shows both."
+            f"A change may {'' if at_ease(result) else 'also '}reduce {less}: `nic2core explain "
+            f"{check}` runs each one and shows {'both' if dropped > 0 else 'it'}."
         )
     rerun = any(h.measured is not None for h in helps)
     if result.peak is None and result.data.transport is not None and rerun:
@@ -92,9 +93,11 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     yield from _wrong(result, helps)
     yield from _tied(result, helps, saved)
     yield from _best(result, helps, saved)
+    if at_ease(result) or is_loaded(result):
+        yield from _lowest_tails(result, helps, saved)
     yield from _enough_cores(result, saved)
     yield from stated_instructions(result)
-    # Where no change can help, `--check` runs none.
+    # Where no change can help, none has to be predicted.
     open_ = [h for h in helps if h.unknown and h.measured is None and not at_ease(result)]
     for why in dict.fromkeys(h.unknown for h in open_):
         which = words.listed([_named(h) for h in open_ if h.unknown == why])
@@ -137,6 +140,21 @@ def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
         yield (
             f"Best change of a setting: {_named(setting)}, {words.gain(_gain(setting))}: "
             f"{_with_changes(result, [setting.change], saved)}."
+        )
+
+
+def _lowest_tails(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
+    """The change after which each tail was lowest, of those that can be made and were run."""
+    ran = [h for h in helps if h.change.takes is not Takes.IDEAL and not h.filling]
+    for column, without in tails(result).items():
+        found = [h for h in ran if h.tails.get(column, without) <= (1 - FELT) * without]
+        if not found:
+            continue
+        lowest = min(found, key=lambda h: h.tails[column])
+        yield (
+            f"Lowest {NAMES[column]}: {_named(lowest)}, {tail_text(column, lowest.tails[column])} "
+            f"instead of {tail_text(column, without)}: "
+            f"{_with_changes(result, [lowest.change], saved)}."
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core.describe.senders import GROUPS
 from nic2core.scenario.quantity import size_text
-from nic2core.words import three, time
+from nic2core.words import NOTHING, three, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import Results, SizeResults
@@ -17,7 +17,9 @@ TITLE = "Reads by size"
 """Title of the table."""
 
 COLUMNS = ("size", "reads", "alone", "p50", "p99", "slowdown p50", "p99", "p99.9")
-"""The columns of its rows; a slowdown is how many times as long a read takes as alone."""
+"""The columns of its rows; a slowdown is how many times as long a read takes as alone.
+
+A percentile beyond which no read lies is not told."""
 
 
 def sizes(data: Results) -> list[SizeResults]:
@@ -29,6 +31,12 @@ def sizes(data: Results) -> list[SizeResults]:
 def slowdown(of: SizeResults, percentile: float) -> float:
     """How many times as long as alone reads of a size take, at a percentile of them."""
     return of.latency.percentile(percentile) / of.alone_ns
+
+
+def _told(of: SizeResults, percentile: float) -> str:
+    """A slowdown as text: of fewer reads than have one beyond it, a percentile is their largest."""
+    beyond = of.latency.count * (1 - percentile / 100)
+    return three(slowdown(of, percentile)) if beyond >= 1 or percentile <= 50 else NOTHING
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ def rows(data: Results) -> list[list[str]]:
             f"{of.latency.count:,}",
             time(of.alone_ns),
             *(time(of.latency.percentile(percentile)) for percentile in (50.0, 99.0)),
-            *(three(slowdown(of, percentile)) for percentile in (50.0, 99.0, 99.9)),
+            *(_told(of, percentile) for percentile in (50.0, 99.0, 99.9)),
         ]
         for of in sorted(sizes(data), key=lambda of: (of.group, of.bytes))
     ]

@@ -51,6 +51,11 @@ STEPS = 8
 """Ratio of the largest to the smallest value of a key from which values that keep doubling have an
 axis on which they are evenly spaced."""
 
+DECADES = 10
+"""Ratio of the largest to the smallest tail from which a curve of tails has a logarithmic axis.
+
+Tails rise without bound where a server is about to fall behind."""
+
 MOST_TICKS = 11
 """Maximum number of ticks of an axis of whole numbers."""
 
@@ -116,6 +121,13 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
     even = " (logarithmic)" if axis.get("type") == "log" else ""
     figure.update_xaxes(axis, title=(f"{first}, {unit}" if unit else first) + even)
     figure.update_yaxes(title=title or COLUMNS.get(column, column), rangemode="tozero")
+    known = [value for value in table[column] if value is not None]
+    if (
+        curve
+        and column.startswith("p99_")
+        and max(known, default=0) >= DECADES * min(known, default=1)
+    ):
+        figure.update_yaxes(wide([value for value in known if value > 0]))
     return style(figure, legend=bool(rest))
 
 

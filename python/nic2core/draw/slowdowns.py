@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from nic2core.run_record import Record
 
-PERCENTILES = (99.0, 50.0, 99.9)
+PERCENTILES = (99.0, 50.0, 90.0, 99.9)
 """The percentiles of reads that can be drawn, first the one that is drawn unless asked."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from nic2core import names, words
 from nic2core.explain.contention import left_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nic2core.explain.change import Change
     from nic2core.explain.model import Model
@@ -30,8 +30,9 @@ class Help:
     """The same, measured from two runs or two peaks; `None` before the change is run."""
     drop_share: float | None = None
     """Share of packets dropped with the change, if it was run and there are packets."""
-    p99_ns: float | None = None
-    """99th percentile of the latency with the change, ns, if it was run."""
+    tails: Mapping[str, float] = field(default_factory=dict)
+    """The tails with the change that users ask for first, if it was run: by column of a sweep, ns
+    or times."""
     filling: bool = False
     """Whether queues still grew in the run with the change: drops and latencies are not final."""
     refused: str | None = None
@@ -66,7 +67,8 @@ class Helps(list[Help]):
     def table(self) -> pl.DataFrame:
         """One row per change; `helps_by` 0.25 means a quarter more, null means unknown.
 
-        `rerun` is the same as measured, null before the change is run.
+        `rerun` is the same as measured, null before the change is run. After that there are
+        columns of the share of packets dropped and of the tails, as `rerun_p99_ns`.
         """
         rows = [
             (
@@ -85,7 +87,15 @@ class Helps(list[Help]):
             "helps_by": pl.Float64,
             "rerun": pl.Float64,
         }
-        return pl.DataFrame(rows, schema, orient="row")
+        frame = pl.DataFrame(rows, schema, orient="row")
+        if all(h.drop_share is None for h in self):
+            return frame
+        dropped = pl.Series("rerun_drop_share", [h.drop_share for h in self], pl.Float64)
+        tails = [
+            pl.Series(f"rerun_{column}", [h.tails.get(column) for h in self], pl.Float64)
+            for column in tail_columns(self)
+        ]
+        return frame.with_columns(dropped, *tails)
 
     def _shown(self) -> pl.DataFrame:
         """The table as displayed."""
@@ -113,6 +123,11 @@ class Helps(list[Help]):
         """The table, in a notebook."""
         with pl.Config(**words.WHOLE):
             return self._shown()._repr_html_()
+
+
+def tail_columns(helps: Iterable[Help]) -> list[str]:
+    """The columns of the tails that re-runs have."""
+    return list(dict.fromkeys(column for h in helps for column in h.tails))
 
 
 GAIN_TOLD = 0.005

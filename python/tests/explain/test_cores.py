@@ -232,4 +232,4 @@ def test_more_cores_raise_a_peak_that_cores_set_as_much_as_is_said() -> None:
     assert checked.measured > 0.1
     assert checked.error == pytest.approx(0, abs=0.2)
     assert (checked.drop_share, found.data.packets.drop_share) == (0, 0)
-    assert checked.p99_ns is not None
+    assert "p99_ns" in checked.tails

@@ -17,6 +17,9 @@ from nic2core.describe import pools
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
+from nic2core.describe.tails import tails
+from nic2core.explain.change import Takes
+from nic2core.explain.help import Help, Helps
 from nic2core.explain.model import Model
 from nic2core.explain.stages import leaking
 from nic2core.explain.what_if import RECEIVED
@@ -26,7 +29,6 @@ from nic2core.results.models import IoKindResults, Peak
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nic2core.explain.help import Help
     from nic2core.results.models import Results
 
 
@@ -153,7 +155,7 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     said = shown(ddio, ddio.helps)
     assert "nic2core explain DIR --check` runs each one and" in said
     assert "nic2core peak" not in said
-    run = [replace(h, measured=0.1, drop_share=0.25, p99_ns=12300.0) for h in ddio.helps]
+    run = [replace(h, measured=0.1, drop_share=0.25, tails={"p99_ns": 12300.0}) for h in ddio.helps]
     said = shown(ddio, run)
     assert "25.0 % 12.3 µs" in said
     assert "Without a change" in said
@@ -264,23 +266,60 @@ def explain(
     return end.value.code
 
 
-def test_where_nothing_limits_nothing_is_run_again_and_why_is_told(
+def test_where_nothing_limits_a_check_shows_what_lowers_the_tail(
     calm: Result,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def run(*_: object) -> list[Help]:
-        raise AssertionError
+    p99_ns = calm.p99_ns
+    assert p99_ns is not None
+
+    def run(_: Result, __: int, helps: Helps) -> Helps:
+        made = [h for h in helps if h.change.takes is not Takes.IDEAL]
+        left = {id(h): 1 - 0.1 * number for number, h in enumerate(made[:3])}
+        left |= {id(h): 0.1 for h in helps if h not in made}
+        return Helps(
+            replace(
+                h, measured=0.0, drop_share=0.0, tails={"p99_ns": left.get(id(h), 1.0) * p99_ns}
+            )
+            for h in helps
+        )
 
     monkeypatch.setattr("nic2core.rerun.run_changes", run)
+    assert not explain(monkeypatch, calm, tmp_path)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "A change may reduce latency: `nic2core explain" in said
     assert not explain(monkeypatch, calm, tmp_path, "--check")
-    shown = capsys.readouterr()
+    said = " ".join(capsys.readouterr().out.split())
+    third = [h for h in calm.helps if h.change.takes is not Takes.IDEAL][2].change
     assert (
-        "--check reruns nothing. No stage limits at this load, so no change can raise the "
-        "throughput.\n"
-    ) in shown.err
-    assert "re-run" not in shown.out
+        f"Lowest p99 latency: {names.stage(third.domain)}, {third.what}, "
+        f"{words.time(0.8 * p99_ns)} instead of {words.time(p99_ns)}: `nic2core run "
+    ) in said
+    assert "No stage limits at this load, so no change can raise the throughput." in said
+    checked = run(calm, 1, calm.helps).table
+    assert checked["rerun_p99_ns"].min() == pytest.approx(0.1 * p99_ns)
+    assert "rerun_p99_ns" not in calm.helps.table.columns
+
+
+def test_a_check_shows_the_tails_that_senders_ask_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sets = {"traffic.load": "0.5 Gbps", "run.warmup": "1 ms", "run.duration": "1 ms"}
+    loaded = api.run("host-congestion", {**sets, "tenants.0.app.copied": "on-arrival"})
+    column, *others = tails(loaded)
+    assert (column, others) == ("p99_slowdown_shortest", [])
+    short = [loaded.helps[0]]
+    monkeypatch.setattr(
+        "nic2core.rerun.run_changes",
+        lambda *_: [replace(h, measured=0.0, drop_share=0.0, tails={column: 1.234}) for h in short],
+    )
+    assert not explain(monkeypatch, loaded, tmp_path, "--check")
+    out = capsys.readouterr().out
+    assert "p99 slowdown" in out
+    assert "1.23" in out
+    assert "the p99 slowdown of the shortest reads is" in " ".join(out.split())
 
 
 def test_a_bug_in_a_re_run_is_the_end_of_the_command(

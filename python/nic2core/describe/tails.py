@@ -1,0 +1,51 @@
+"""The tails that users of a run ask for first: of packets, of whole reads, or of slowdowns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core import words
+from nic2core.describe import senders, slowdowns
+
+if TYPE_CHECKING:
+    from nic2core.run_record import Record
+
+NAMES = {
+    "p99_ns": "p99 latency",
+    "p99_read_ns": "p99 of whole reads",
+    "p99_slowdown_shortest": "p99 slowdown of the shortest reads",
+    "p99_slowdown_longest": "p99 slowdown of the longest reads",
+}
+"""The columns of a sweep's table that are a tail, with their names in a sentence."""
+
+HEADS = {
+    "p99_ns": "p99",
+    "p99_read_ns": "p99 read",
+    "p99_slowdown_shortest": "p99 slowdown\nshortest reads",
+    "p99_slowdown_longest": "p99 slowdown\nlongest reads",
+}
+"""Their names above a column of a narrow table."""
+
+
+def tails(result: Record) -> dict[str, float]:
+    """The tails of a run by column, ns or times; without those of which it has none.
+
+    Slowdowns if reads are known by size, otherwise whole reads of closed-loop senders, otherwise
+    the server's own latency of packets.
+    """
+    ends = slowdowns.ends(result.data)
+    if ends is not None:
+        of = {"p99_slowdown_shortest": ends.shortest}
+        if ends.longest is not ends.shortest:
+            of["p99_slowdown_longest"] = ends.longest
+        return {column: slowdowns.slowdown(size, 99.0) for column, size in of.items()}
+    whole_read = senders.p99_ns(result.data, "read_latency")
+    found = {"p99_ns": result.p99_ns} if whole_read is None else {"p99_read_ns": whole_read}
+    return {column: ns for column, ns in found.items() if ns is not None}
+
+
+def tail_text(column: str, value: float | None) -> str:
+    """A tail as text."""
+    if value is None:
+        return words.NOTHING
+    return words.time(value) if column.endswith("_ns") else words.three(value)
