@@ -21,7 +21,7 @@ from nic2core.scenario.capture import capture_file, is_capture
 from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
 from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
-from nic2core.scenario.toml_text import as_sets, given, plain
+from nic2core.scenario.toml_text import as_sets, given, not_null, plain
 from nic2core.words import listed
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def prepare(
 
     Unless a `peak` is searched for, a result that is one needs a rate to run at.
     """
-    overrides = plain(keyed("overrides", changes, "4"))
+    changed = plain(keyed("overrides", changes, "4"))
+    overrides = {key: not_null(value) for key, value in changed.items()}
     try:
         return _prepare(source, overrides, peak=peak)
     except UserError as error:

@@ -23,7 +23,7 @@ from nic2core.listing import OVER_SEEDS_FILE, Listing, forget_listing, listed_ru
 from nic2core.progress import Progress, of_sweep
 from nic2core.result import Result
 from nic2core.scenario.capture import capture_digest
-from nic2core.scenario.toml_text import plain, toml_value
+from nic2core.scenario.toml_text import not_null, plain, toml_value
 
 Settings = dict[str, Any]
 Refusal = UserError | ModelError
@@ -157,7 +157,7 @@ def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
         values: list[Any] = []
         # Text and tables can be iterated, but their characters and keys are no values.
         if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
-            values = plain({key: list(given)})[key]
+            values = [not_null(value) for value in plain({key: list(given)})[key]]
         if not values:
             raise UserError(
                 f"vary: {key} = {given!r} is not a list of values; expected one or more, such as "

@@ -40,6 +40,17 @@ def test_shipped_machines_are_valid_by_themselves_and_in_a_scenario(path: Path) 
     assert wrong(SCENARIO, of(SCENARIOS[0]) | {"machine": of(path)}) == []
 
 
+def test_what_may_be_absent_can_be_left_out() -> None:
+    scenario = of(SCENARIOS[0])
+    machine = scenario["machine"] | {"iommu": "none", "nic": {"packet_rate": "none", "link": "no"}}
+    assert ["'no'" in text for text in wrong(SCENARIO, scenario | {"machine": machine})] == [True]
+    machine["dram"] = {"timings": {"bl": "none", "cl": "no"}}
+    machine["nic"]["link"] = "none"
+    assert ["'no'" in text for text in wrong(SCENARIO, scenario | {"machine": machine})] == [True]
+    machine["llc"] = {"ways": "none"}
+    assert len(wrong(SCENARIO, scenario | {"machine": machine})) == 2
+
+
 def test_a_machine_without_base_needs_all_its_tables() -> None:
     scenario = of(SCENARIOS[0])
     machine = of(MACHINES[0])

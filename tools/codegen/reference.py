@@ -27,6 +27,10 @@ other key under `[machine]` overrides that file: its tables key by key, everythi
 A value is TOML, or else text without quotes. A table replaces the whole table of the file: with
 `--set 'traffic={ kind = "replay", file = "my.pcap" }'` there is no `rate`, whatever the file has.
 
+A key whose default below is none may be absent. The value `none` leaves it out, whatever the file or its machine
+has: `--set machine.iommu=none`, `--vary 'traffic.rivals=none,{ senders = 4, think = "1 us" }'`, in a file
+`iommu = "none"`, and `None` from Python.
+
 **A quantity** is text with a number and a unit, such as `"36 MiB"`; the number may have a decimal
 fraction. Sizes count in powers of two, rates in powers of ten. `µs` is read as `us`, and `Gbit/s`,
 `Mbit/s`, `kbit/s` and `bit/s` as `Gbps` and so on.

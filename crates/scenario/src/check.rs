@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::elsewhere;
 use crate::error::UserError;
-use crate::tree::{Node, Value, join};
+use crate::tree::{NONE, Node, Value, join};
 
 /// What the schema does not allow.
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub(crate) struct Wrong {
     pub(crate) errors: Vec<UserError>,
     /// Of these, the numbers that their types cannot hold: the key, and the nearest value that fits.
     pub(crate) beyond: Vec<(String, Value)>,
+    /// Not wrong, but keys whose value [`NONE`] says that they are left out.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// Fewer letters are a part of too many keys.
@@ -38,6 +40,15 @@ struct Checker<'s> {
 }
 
 impl<'s> Checker<'s> {
+    /// Whether a key that may be absent is left out; notes it.
+    fn is_left_out(&mut self, node: &Node, key: &str) -> bool {
+        let is = matches!(&node.value, Value::String(text) if text == NONE);
+        if is {
+            self.found.left_out.push(key.to_owned());
+        }
+        is
+    }
+
     fn wrong(&mut self, node: &Node, key: &str, problem: &str, allowed: impl Into<String>) {
         self.found.errors.push(UserError {
             place: node.place.clone(),
@@ -61,6 +72,9 @@ impl<'s> Checker<'s> {
             Json::Array(many) => many.iter().filter_map(Json::as_str).collect(),
             _ => return,
         };
+        if types.contains(&"null") && self.is_left_out(node, key) {
+            return;
+        }
         match (&node.value, types.as_slice()) {
             (Value::Null, types) if types.contains(&"null") => {}
             (Value::Table(_), types) if types.contains(&"object") => self.table(schema, node, key),
@@ -128,7 +142,11 @@ impl<'s> Checker<'s> {
     }
 
     fn variants(&mut self, variants: &'s [Json], node: &Node, key: &str) {
+        let all = variants.len();
         let variants: Vec<&Json> = variants.iter().filter(|v| v["type"] != "null").collect();
+        if variants.len() < all && self.is_left_out(node, key) {
+            return;
+        }
         if let [only] = variants[..] {
             if node.value != Value::Null {
                 self.node(only, node, key);

@@ -102,9 +102,7 @@ fn finish(
     sets: &[Set],
     base_place: Option<Place>,
 ) -> Result<Loaded, UserErrors> {
-    let mut root = below.clone();
-    set::apply_all(sets.to_vec(), &mut root)?;
-    let wrong = check(&SCHEMA, &root);
+    let (root, wrong) = laid_over(below, sets)?;
     if !wrong.errors.is_empty() {
         return Err(UserErrors(with_ranges(wrong, &root)));
     }
@@ -135,13 +133,26 @@ fn finish(
     }
 }
 
+/// A tree with `sets` laid over it, without the keys that are left out, and what the schema does not allow in it.
+fn laid_over(below: &Node, sets: &[Set]) -> Result<(Node, Wrong), UserErrors> {
+    let mut root = below.clone();
+    set::apply_all(sets.to_vec(), &mut root)?;
+    let wrong = check(&SCHEMA, &root);
+    for key in &wrong.left_out {
+        if let Some(node) = root.at_mut(key) {
+            node.value = Value::Null;
+        }
+    }
+    Ok((root, wrong))
+}
+
 /// Where the overrides were given that make the value of a key impossible: those without any one of which it could be
 /// simulated, or else those that make it impossible alone, or else all.
 fn forbidding(below: &Node, sets: &[Set], key: &str) -> Vec<Place> {
     let holds_with = |sets: Vec<Set>| {
-        let mut root = below.clone();
-        set::apply_all(sets, &mut root).is_ok()
-            && typed(&root).is_ok_and(|s| validate::violations(&s).iter().all(|v| v.key != key))
+        laid_over(below, &sets).is_ok_and(|(root, _)| {
+            typed(&root).is_ok_and(|s| validate::violations(&s).iter().all(|v| v.key != key))
+        })
     };
     if !holds_with(Vec::new()) {
         return Vec::new();

@@ -31,6 +31,9 @@ pub(crate) enum Value {
     Table(BTreeMap<String, Node>),
 }
 
+/// TOML has no null: this value leaves out a key that may be absent, whatever a file or a machine below has.
+pub(crate) const NONE: &str = "none";
+
 /// Characters of a line that an error shows: a line of a file that is not TOML may have thousands.
 const SHOWN: usize = 80;
 
@@ -154,8 +157,11 @@ impl Node {
             Value::Array(array) => array.get(name.parse::<usize>().ok()?),
             _ => None,
         })?;
-        let whole = matches!(below.value, Value::Null | Value::Table(_) | Value::Array(_));
-        (!whole).then(|| below.value.to_string())
+        match below.value {
+            Value::Null => Some(NONE.to_owned()),
+            Value::Table(_) | Value::Array(_) => None,
+            _ => Some(below.value.to_string()),
+        }
     }
 
     /// The node at a key below this one.

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
+from nic2core.scenario.toml_text import LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ def scenario_file() -> Json:
     With a `base`, a machine and its tables need not have all keys. (Tables of a machine without one
     must have them, which the program tells, not the schema.)
     """
-    schema: Json = json.loads(_core.scenario_schema())
+    schema = _of_files(json.loads(_core.scenario_schema()))
     tables: Json = schema["$defs"]
     machine = tables[MACHINE]
     whole = {"required": machine["required"]}
@@ -40,11 +41,28 @@ def scenario_file() -> Json:
 
 def machine_file() -> Json:
     """The schema of a machine file."""
-    schema: Json = json.loads(_core.scenario_schema())
+    schema = _of_files(json.loads(_core.scenario_schema()))
     tables: Json = schema["$defs"]
     machine = tables.pop(MACHINE)
     inner = {name: tables[name] for name in sorted({*_within(machine, tables)})}
     return {"$schema": schema["$schema"], "title": MACHINE, **machine, "$defs": inner}
+
+
+def _of_files(part: Any) -> Any:
+    """A part of the schema as files have it: what may be null is left out by a name."""
+    if isinstance(part, list):
+        return [_of_files(of) for of in part]
+    if not isinstance(part, dict):
+        return part
+    if part == {"type": "null"}:
+        return {"const": LEFT_OUT, "description": "Leaves the key out."}
+    of = {key: _of_files(value) for key, value in part.items()}
+    types = of.get("type")
+    if not isinstance(types, list) or "null" not in types:
+        return of
+    said = {key: of.pop(key) for key in ("description", "default") if key in of}
+    (of["type"],) = (name for name in types if name != "null")
+    return {**said, "anyOf": [of, _of_files({"type": "null"})]}
 
 
 def _within(part: Any, tables: Json) -> Iterator[str]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from nic2core._core import UserError
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+LEFT_OUT = "none"
+"""The value that leaves out a key that may be absent: TOML has no null."""
 
 
 def toml_value(value: Any) -> str:
@@ -33,13 +35,12 @@ def as_table(value: Any) -> dict[str, Any] | None:
 
 def as_sets(overrides: Mapping[str, Any]) -> list[str]:
     """Keys and values as arguments for `--set`."""
-    for key, value in overrides.items():
-        if value is None:
-            raise UserError(
-                f"{key} = None is no value; expected a number, a text, a boolean, a list or a "
-                "table. A key is left out by setting the table around it as a whole."
-            )
     return [f"{key}={toml_value(value)}" for key, value in overrides.items()]
+
+
+def not_null(value: Any) -> Any:
+    """`None` as a scenario writes it."""
+    return LEFT_OUT if value is None else value
 
 
 def plain(value: Mapping[str, Any]) -> dict[str, Any]:

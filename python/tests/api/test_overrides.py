@@ -74,6 +74,7 @@ def test_what_was_set_when_it_was_loaded_is_warned_of_when_it_runs() -> None:
         {"placement.io_ways": "4"},
         {"traffic.control": '{ kind = "dctcp" }'},
         {"traffic.control": {"kind": "dctcp", "gain": None}},
+        {"machine.iommu": None},
         {"run.seed": np.int64(3), "tenants.0.cores": {"first": np.uint8(0), "count": 2}},
         {"machine.nic.link": '"25 Gbps"', "run.duration": "4 \u00b5s"},
     ],
@@ -96,7 +97,7 @@ def test_overrides_do_the_same_to_a_file_and_to_its_scenario(overrides: dict[str
         ),
         (
             {"placement.io_ways": None},
-            "io_ways = None is no value; expected a number, a text",
+            '--set placement.io_ways=none: placement.io_ways = "none" has the wrong type; allowed:',
         ),
         ({"placement.io_ways": "[4"}, "has a value that is not TOML"),
         ({"run.seed": {1}}, "has a value that is not TOML"),
@@ -106,6 +107,22 @@ def test_overrides_are_refused_alike(small: Scenario, overrides: dict[str, Any],
     for source in (small, DEMO):
         with pytest.raises(UserError, match=told):
             prepare(source, overrides)
+
+
+def test_none_leaves_out_a_key_that_may_be_absent(tmp_path: Path) -> None:
+    short = {"run.warmup": "20 us", "run.duration": "20 us"}
+    assert nic2core.load("host-congestion").machine.iommu is not None
+    done = nic2core.sweep(
+        "host-congestion", {"traffic.rivals": [None, {"senders": 4, "think": "1 us"}]},
+        overrides={**short, "machine.iommu": None},
+    )  # fmt: skip
+    assert [run.scenario["machine"].get("iommu") for run in done] == [None, None]
+    assert [run.scenario["traffic"].get("rivals") is None for run in done] == [True, False]
+    assert done.table["traffic.rivals"][0] == "none"
+    rivals = done[1].save(tmp_path)
+    again = prepare(rivals, {"traffic.rivals": None})
+    assert again.settings["traffic.rivals"] == "none"
+    assert again.scenario == done[0].scenario
 
 
 def test_a_path_is_set_as_such(small: Scenario, tmp_path: Path) -> None:

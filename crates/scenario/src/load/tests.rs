@@ -53,6 +53,51 @@ fn the_scenario_lies_over_its_machine_and_overrides_over_both() {
 }
 
 #[test]
+fn none_leaves_out_a_key_that_may_be_absent() {
+    let loaded = load_text(KVS, BOX, &["machine.pcie=none", "machine.nic.link=none"]).unwrap();
+    assert!(load_text(KVS, BOX, &[]).unwrap().scenario.machine.pcie.is_some());
+    assert_eq!(loaded.scenario.machine.pcie, None);
+    assert_eq!(loaded.scenario.machine.nic.link, None);
+    assert_eq!(loaded.origins.place("machine.pcie").to_string(), "--set machine.pcie=none");
+    // A file can take back what its machine has.
+    let without = with("llc.ways = 6", "llc.ways = 6\npcie = \"none\"");
+    assert_eq!(load_text(&without, BOX, &[]).unwrap().scenario.machine.pcie, None);
+    for (set, told) in [
+        (
+            "machine.llc.ways=none",
+            "machine.llc.ways = \"none\" has the wrong type; allowed: an integer.",
+        ),
+        ("traffic=none", "traffic = none cannot be simulated; allowed: "),
+    ] {
+        let error = load_text(KVS, BOX, &[set]).unwrap_err();
+        assert!(error.starts_with(&format!("--set {set}: {told}")), "{error}");
+    }
+}
+
+/// Otherwise the name would be taken for a key that is left out.
+#[test]
+fn no_key_that_may_be_absent_has_the_name_none_among_its_own() {
+    fn nullable(part: &Json) -> bool {
+        match part {
+            Json::Object(of) => {
+                let own = of.get("anyOf").is_some_and(|variants| {
+                    let variants = variants.as_array().unwrap();
+                    let null = variants.iter().any(|v| v["type"] == "null");
+                    let reference = variants.iter().filter_map(|v| v["$ref"].as_str());
+                    let named = reference.map(|r| &SCHEMA["$defs"][r.rsplit('/').next().unwrap()]);
+                    null && named.into_iter().any(|n| n.to_string().contains("\"const\":\"none\""))
+                });
+                own || of.values().any(nullable)
+            }
+            Json::Array(of) => of.iter().any(nullable),
+            _ => false,
+        }
+    }
+    assert!(SCHEMA.to_string().contains("\"const\":\"none\""));
+    assert!(!nullable(&SCHEMA));
+}
+
+#[test]
 fn what_cannot_be_simulated_is_told_as_it_was_written() {
     for (key, written, allowed) in [
         ("run.duration", "\"0 ms\"", "1 ps to 1000 s."),
