@@ -60,6 +60,8 @@ def test_traffic_without_a_rate_has_no_peak() -> None:
     place = r"pcie-bench\.toml, line 1 \(by default\): traffic\.kind = nothing has no peak"
     with pytest.raises(UserError, match=place):
         _core.find_peak(text, None, origins)
+    with pytest.raises(UserError, match=r"--vary 'traffic\.load=1 Gbps,2 Gbps'`\.$"):
+        api.find_peak("host-congestion")
 
 
 def test_a_measured_time_too_short_to_tell_is_refused_with_its_place() -> None:

@@ -68,7 +68,14 @@ impl PeakError {
                 Some(TrafficConfig::Backlog { .. }) => "\"backlog\"".into(),
                 _ => "nothing".into(),
             },
-            allowed: "poisson, constant, bursts or replay for a peak search",
+            allowed: match scenario.traffic {
+                Some(TrafficConfig::ClosedLoop(_)) => {
+                    "poisson, constant, bursts or replay for a peak search; what load closed-loop senders carry is \
+                     shown by a comparison of several, such as `nic2core compare SCENARIO --vary \
+                     'traffic.load=1 Gbps,2 Gbps'`"
+                }
+                _ => "poisson, constant, bursts or replay for a peak search",
+            },
         }
     }
 
