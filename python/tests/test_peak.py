@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import nic2core
 from nic2core import UserError, _core
 
 FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
@@ -61,7 +62,7 @@ def test_traffic_without_a_rate_has_no_peak() -> None:
     with pytest.raises(UserError, match=place):
         _core.find_peak(text, None, origins)
     with pytest.raises(UserError, match=r"--vary 'traffic\.load=1 Gbps,2 Gbps'`\.$"):
-        api.find_peak("host-congestion")
+        nic2core.find_peak("host-congestion")
 
 
 def test_a_measured_time_too_short_to_tell_is_refused_with_its_place() -> None:
