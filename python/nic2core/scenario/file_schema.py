@@ -28,7 +28,7 @@ def scenario_file() -> Json:
     With a `base`, a machine and its tables need not have all keys. (Tables of a machine without one
     must have them, which the program tells, not the schema.)
     """
-    schema = _of_files(json.loads(_core.scenario_schema()))
+    schema: Json = _of_files(json.loads(_core.scenario_schema()))
     tables: Json = schema["$defs"]
     machine = tables[MACHINE]
     whole = {"required": machine["required"]}
@@ -41,7 +41,7 @@ def scenario_file() -> Json:
 
 def machine_file() -> Json:
     """The schema of a machine file."""
-    schema = _of_files(json.loads(_core.scenario_schema()))
+    schema: Json = _of_files(json.loads(_core.scenario_schema()))
     tables: Json = schema["$defs"]
     machine = tables.pop(MACHINE)
     inner = {name: tables[name] for name in sorted({*_within(machine, tables)})}
