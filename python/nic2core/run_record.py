@@ -14,9 +14,12 @@ from pydantic import ValidationError
 
 from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
+from nic2core.explain.bursts import Overflow, helps_at_times, overflow
 from nic2core.explain.changes import possible_changes
-from nic2core.explain.help import Help, Helps, helps
-from nic2core.explain.limit import Limit, Run
+from nic2core.explain.help import GAIN_TOLD, Help, Helps, helps
+from nic2core.explain.limit import AT_TIMES, Limit, Run
+from nic2core.explain.model import SAME
+from nic2core.explain.overload import most_to_gain
 from nic2core.explain.settings import setting_changes
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
@@ -166,6 +169,15 @@ class Record:
         """What sets the rate of the run."""
         return Run(self.data, self.scenario, self.model, self.peak is not None).limit
 
+    @cached_property
+    def overflow(self) -> Overflow | None:
+        """What overflows in the bursts in which packets are dropped, if that is known."""
+        # A stage that limits while bursts come may wait for the next one.
+        waits = self.limit is Limit.STAGE and work(self.data)[0] < SAME * self.model.rate
+        if self.limit is not Limit.BURSTS and not waits:
+            return None
+        return overflow(self.data, self.scenario, self.model)
+
     @property
     def limited(self) -> bool:
         """Whether a stage of the path limits the run: it allows less than what is offered."""
@@ -186,8 +198,9 @@ class Record:
         """By how much changing each domain would help, according to the model.
 
         At a peak the offered load is unbounded: more would be offered if more were carried. If
-        congestion control holds the senders back, their reaction to a change is not known. Empty
-        for a run that does no work.
+        congestion control holds the senders back, their reaction to a change is not known; if
+        packets are dropped although no stage is full on average, neither is how many would be.
+        Empty for a run that does no work.
         """
         return self._helps(possible_changes)
 
@@ -206,7 +219,11 @@ class Record:
         changes = changes_to(data, self.scenario)
         if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)
-        return helps(model, changes, data.measured_ns)
+        found = helps(model, changes, data.measured_ns)
+        at_times = self.limit in AT_TIMES or self.overflow is not None
+        if at_times and most_to_gain(self.data) > GAIN_TOLD:
+            return helps_at_times(self.overflow, self.data, self.scenario, model, found)
+        return found
 
     def check_capture(self) -> None:
         """Refuse to run this again if the capture is missing or has changed."""

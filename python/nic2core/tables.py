@@ -184,13 +184,14 @@ class Tables:
                 "busy": None if q.core_busy_ps is None else q.core_busy_ps / span_ps,
                 "offered": q.offered,
                 "received": q.received,
+                "dropped": q.dropped,
                 "sent": q.sent,
                 "rx_descriptors_in_use": q.rx_busy_ps / span_ps,
                 "tx_descriptors_in_use": q.tx_busy_ps / span_ps,
             }
             for q in self.data.queues
         ]
-        counts = dict.fromkeys(("offered", "received", "sent"), pl.UInt64)
+        counts = dict.fromkeys(("offered", "received", "dropped", "sent"), pl.UInt64)
         descriptors = dict.fromkeys(("rx_descriptors_in_use", "tx_descriptors_in_use"), pl.Float64)
         return pl.DataFrame(
             rows, schema={"core": pl.UInt64, "busy": pl.Float64, **counts, **descriptors}

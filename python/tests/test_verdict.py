@@ -264,9 +264,10 @@ def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> 
 
 def test_even_arrivals_are_not_called_bursts(calm: Result) -> None:
     lossy = with_packets(calm, drop_share=0.001, dropped_sram=9, dropped_no_descriptor=0)
+    lasts = {"on": "1 ms", "off": "1 ms"}
     for kind, bursts in (("constant", False), ("poisson", True), ("bursts", True),
                          ("replay", True), ("closed-loop", True)):  # fmt: skip
-        run = replace(lossy, scenario=calm.scenario | {"traffic": {"kind": kind}})
+        run = replace(lossy, scenario=calm.scenario | {"traffic": {"kind": kind, **lasts}})
         assert ("dropped during bursts, when the NIC" in verdict(run)) == bursts
         assert limit(run).startswith("bursts" if bursts else "drops")
         unexplained = "the NIC input SRAM has no room, which no counter explains: packets"

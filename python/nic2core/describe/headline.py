@@ -11,6 +11,7 @@ from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.stated import cycles_per_packet, instructions_per_packet
 from nic2core.describe.verdict import limit
 from nic2core.explain.nodes import own_lines
+from nic2core.explain.overload import dropping
 from nic2core.explain.stages import leaking
 from nic2core.explain.use import serves, work
 from nic2core.words import NOTHING, three
@@ -213,6 +214,9 @@ def _packets(result: Record) -> Iterator[Number]:
     if packets.drop_share > 0:
         yield _percent("dropped bytes", packets.dropped_bytes_share)
         yield Number("no room in", words.no_room_in(packets, shares=True), "")
+        of = dropping(result.data)
+        if of is not None:
+            yield Number("dropped most", f"core {of.core}: {words.percent(of.share)}", "")
     spread = result.total_latency
     if spread is None:
         yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))

@@ -12,7 +12,9 @@ from nic2core.describe.stated import stated_instructions
 from nic2core.describe.tails import NAMES, tail_text, tails
 from nic2core.explain.change import Takes
 from nic2core.explain.enough import enough_cores
-from nic2core.explain.limit import CARRIED, SHORT_BY_CHANCE, Limit
+from nic2core.explain.help import GAIN_TOLD
+from nic2core.explain.limit import AT_TIMES, CARRIED, SHORT_BY_CHANCE, Limit
+from nic2core.explain.overload import most_to_gain
 from nic2core.explain.stages import LEAKS, leaking
 from nic2core.explain.use import serves, work
 from nic2core.scenario.closed_loop import most_kept
@@ -62,17 +64,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     saved = quote(saved_in)
     to_try = any(h.change.to_try for h in helps)
     check = f"{saved} --settings --check" if to_try else f"{saved} --check"
-    dropped = result.data.packets.drop_share
-    known = [f"the {NAMES[c]} is {tail_text(c, value)}" for c, value in tails(result).items()]
-    if any(h.drop_share is not None for h in helps) and known:
-        without = words.listed([f"{words.percent(dropped)} of the packets are dropped", *known])
-        yield f"Without a change, {without}."
-    elif helps and (dropped > 0 or is_loaded(result) or at_ease(result)):
-        less = "drops and latency" if dropped > 0 else "latency"
-        yield (
-            f"A change may {'' if at_ease(result) else 'also '}reduce {less}: `nic2core explain "
-            f"{check}` runs each one and shows {'both' if dropped > 0 else 'it'}."
-        )
+    yield from _less(result, helps, check)
     rerun = any(h.measured is not None for h in helps)
     if result.peak is None and result.data.transport is not None and rerun:
         yield (
@@ -89,6 +81,14 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         yield (
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             f"congestion control responds. `nic2core explain {check}` runs each change."
+        )
+    most = most_to_gain(result.data)
+    told = result.overflow is not None or any(h.measured is not None for h in helps)
+    if result.limit in AT_TIMES and most > GAIN_TOLD and not told:
+        yield (
+            "How much a change helps cannot be predicted here, because no stage is full on "
+            f"average: if nothing were dropped, {words.gain(most)}. `nic2core explain {check}` "
+            "runs each change."
         )
     yield from _wrong(result, helps)
     yield from _tied(result, helps, saved)
@@ -112,7 +112,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         yield (
             f"{why_no_change_helps(result)} `nic2core peak {saved}{_long_enough(result)} --out "
             "PEAK` searches for the highest rate, and `nic2core explain PEAK` then says what would "
-            "raise it."
+            f"raise it. `nic2core explain {check}` shows what lowers the latency."
         )
     helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
     if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
@@ -140,6 +140,25 @@ def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
         yield (
             f"Best change of a setting: {_named(setting)}, {words.gain(_gain(setting))}: "
             f"{_with_changes(result, [setting.change], saved)}."
+        )
+
+
+def _less(result: Record, helps: Sequence[Help], check: str) -> Iterator[str]:
+    """What re-runs are to be compared with, or that a change may reduce drops and latency."""
+    dropped = result.data.packets.drop_share
+    known = [f"the {NAMES[c]} is {tail_text(c, value)}" for c, value in tails(result).items()]
+    if any(h.drop_share is not None for h in helps) and known:
+        without = words.listed([f"{words.percent(dropped)} of the packets are dropped", *known])
+        yield f"Without a change, {without}."
+    elif helps and dropped > 0:
+        yield (
+            f"A change may also reduce drops and latency: `nic2core explain {check}` runs "
+            "each one and shows both."
+        )
+    elif helps and is_loaded(result) and not at_ease(result):
+        yield (
+            f"A change may also reduce latency: `nic2core explain {check}` runs each one and shows "
+            "it."
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
@@ -11,6 +13,7 @@ from nic2core.describe.pools import usable_credits, what_for
 from nic2core.explain.asked import links_load, of_groups, thread_ns
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
+from nic2core.explain.overload import OVERLOADED, dropping, mean_wanted, overloaded
 from nic2core.explain.use import DISPATCH, one, work
 from nic2core.names import stage
 from nic2core.scenario.closed_loop import controls, groups
@@ -18,6 +21,7 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import percent, several, three, time
 
 if TYPE_CHECKING:
+    from nic2core.explain.bursts import Overflow
     from nic2core.explain.model import Model
     from nic2core.run_record import Record
 
@@ -183,19 +187,65 @@ def _why(result: Record, by: Limit) -> str:
             return "the offered load limits this run"
         case _:
             share = percent(result.data.packets.drop_share)
-            return f"{share} of the packets are dropped {_dropped_when(result, by)}"
+            return (
+                f"{share} of the packets are dropped{_by_whom(result)} {_dropped_when(result, by)}"
+            )
 
 
 def _dropped_when(result: Record, by: Limit) -> str:
     """When or why packets are dropped."""
+    more = overloaded(result.data)
+    if by is Limit.ONE_CORE and more is not None:
+        mean = percent(mean_wanted(result.data))
+        return (
+            f"because more comes to core {more.core} than it can do: without loss it would be busy "
+            f"{percent(more.share)} of the time, and the mean of all {mean}"
+        )
     if by is Limit.ONE_CORE:
         busiest, mean = (percent(s) for s in core_shares(result.data))
         return f"while one core is saturated ({busiest} busy; the mean of all is {mean})"
     if by is Limit.BURSTS:
-        return f"during bursts, when {_no_room(result)}"
+        return f"during bursts, when {_no_room(result)}{_overflows(result) or _too_many(result)}"
     return (
         f"because {_no_room(result)}, which no counter explains: packets come evenly, and every "
         "stage has headroom"
+    )
+
+
+def _by_whom(result: Record) -> str:
+    """The core to whose queue most of the dropped packets came, if one stands out."""
+    of = dropping(result.data)
+    if of is None:
+        return ""
+    return f", {'all' if of.share == 1 else percent(of.share)} of them of core {of.core}'s queue,"
+
+
+def _overflows(result: Record) -> str:
+    """How much of a burst waits, and what drains it, if that is known."""
+    of = result.overflow
+    if of is None:
+        return ""
+    name = stage(replace(result.model, demand=inf).tightest)
+    allow = "allow" if several(name) else "allows"
+    return f":{_comes(of)}, and the {name} {allow} {three(of.drains)}"
+
+
+def _comes(of: Overflow) -> str:
+    """What comes in a burst, and how much of it can wait."""
+    return (
+        f" {three(of.rate)} Mpps come for {time(of.on_us * 1e3)}, of which {of.room:,.0f} packets "
+        "can wait"
+    )
+
+
+def _too_many(result: Record) -> str:
+    """That no ring would be long enough, if the cores cannot do all that comes."""
+    mean = mean_wanted(result.data)
+    if mean < OVERLOADED:
+        return ""
+    return (
+        f"; no ring is long enough for what comes: without loss the cores would be busy "
+        f"{percent(mean)} of the time"
     )
 
 
@@ -252,7 +302,9 @@ def _less(result: Record) -> str:
     rate, what = work(result.data)
     if rate > SAME * result.model.rate:
         return ""
-    return f" The run achieves {three(rate)} M {what}/s."
+    of = result.overflow
+    why = "" if of is None else f", because it waits between bursts:{_comes(of)}"
+    return f" The run achieves {three(rate)} M {what}/s{why}."
 
 
 def _dropped_outside(result: Record) -> str:

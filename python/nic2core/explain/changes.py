@@ -101,7 +101,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         )
     trackers = 2 * machine["llc"]["home_trackers"]
     sets = {"machine.llc.home_trackers": trackers}
-    why = _prefetches_would_grow(data, scenario)
+    why = _prefetches_have_the_rest(data, scenario, "more")
     what = f"{trackers} of them"
     yield Change("home-trackers", what, sets, more_trackers(2), why)
     channels = machine["dram"]["channels"]
@@ -113,7 +113,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         gain_unknown=_rows_would_change(data),
     )
     yield from _more_flows(data, scenario)
-    yield from _more_registers(machine)
+    yield from _more_registers(data, scenario)
     yield from _more_cores(data, scenario)
     yield from _faster_clocks(data, scenario)
     yield from _send_queues(data, scenario)
@@ -146,8 +146,11 @@ def _receiving(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         yield Change("rx-fetches", f"{batch} descriptors each", sets, more("rx-fetches", 2))
 
 
-def _prefetches_would_grow(data: Results, scenario: dict[str, Any]) -> str:
-    """Why it is not known what trackers give where prefetches have all that cores leave of them."""
+def _prefetches_have_the_rest(data: Results, scenario: dict[str, Any], change: str) -> str:
+    """Why it is not known what comes of trackers, or of what else cores could ask for.
+
+    Where prefetches have all trackers that cores leave, they become more or fewer with either.
+    """
     trackers = data.by_domain["home-trackers"]
     whole_ps = 1e3 * data.measured_ns * trackers.credits
     waiting = trackers.holds_cores_ps + trackers.holds_writes_ps + trackers.holds_reads_ps
@@ -155,8 +158,8 @@ def _prefetches_would_grow(data: Results, scenario: dict[str, Any]) -> str:
     if not full or scenario["machine"]["l2"].get("prefetch", "none") == "none":
         return ""
     return (
-        "prefetches are made only while some are free, and how many more would then be made is not "
-        "known"
+        f"prefetches are made only while home trackers are free, and how many {change} would then "
+        "be made is not known"
     )
 
 
@@ -190,15 +193,17 @@ def _more_flows(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         yield Change(DISPATCH, f"{flows:,} flows", {"traffic.flows": flows}, apply)
 
 
-def _more_registers(machine: dict[str, Any]) -> Iterator[Change]:
+def _more_registers(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     """Twice the miss registers, and as much more room behind them."""
+    machine = scenario["machine"]
     registers = 2 * machine["core"]["l1_miss_registers"]
     sets = {"machine.core.l1_miss_registers": registers}
     superqueue = machine["l2"].get("superqueue")
     if superqueue is not None and machine["l2"].get("prefetch", "none") != "none":
         # The L2 keeps the same room for its prefetches behind them.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
-    yield Change("miss-registers", f"{registers} per core", sets, more_registers(2))
+    why = _prefetches_have_the_rest(data, scenario, "fewer")
+    yield Change("miss-registers", f"{registers} per core", sets, more_registers(2), why)
 
 
 def _faster_clocks(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

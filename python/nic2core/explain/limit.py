@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.asked import asked, links_load
 from nic2core.explain.model import FULL, SAME
+from nic2core.explain.overload import overloaded
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import link_of_arrivals, work
 
@@ -49,7 +50,7 @@ class Limit(Enum):
     ALL_DROPPED = auto()
     """No packet completes: more are dropped than are on their way."""
     ONE_CORE = auto()
-    """One core is saturated and drops packets; others have headroom."""
+    """One core is saturated, or would be without drops, and drops packets; others have headroom."""
     BURSTS = auto()
     DROPS = auto()
     """No counter explains them."""
@@ -63,6 +64,10 @@ class Limit(Enum):
 
 CARRIED = frozenset({Limit.LOAD, Limit.FULL})
 """Where all of the offered load gets through."""
+
+
+AT_TIMES = frozenset({Limit.ONE_CORE, Limit.BURSTS, Limit.DROPS})
+"""Where packets are dropped although no stage is full on average."""
 
 
 IDLE = (Limit.NOTHING, Limit.ALL_DROPPED)
@@ -177,7 +182,7 @@ class Run:
     @property
     def _of_drops(self) -> Limit:
         """What drops packets although no stage is full on average."""
-        if one_core_is_full(self.data):
+        if one_core_is_full(self.data) or overloaded(self.data) is not None:
             return Limit.ONE_CORE
         # `constant` and `backlog` spread packets evenly.
         even = (self.scenario.get("traffic") or {}).get("kind") in {"constant", "backlog"}

@@ -642,6 +642,10 @@ class QueueResults(Plain):
     """Packets that arrived for this queue, dropped or not."""
     received: int
     """Packets that took a receive descriptor."""
+    dropped: int | None = None
+    """Packets for this queue that were dropped, in the NIC's SRAM or for lack of a descriptor;
+    absent in results from before 1 December 2026.
+    """
     rx_busy_ps: int
     """Time integral of the receive descriptors that hold a packet or wait until the NIC knows that
     they are posted again, descriptor × ps.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -282,6 +283,15 @@ def test_bursts_that_a_link_spreads_are_told_at_a_peak_too() -> None:
     assert run == peak
     assert "Neither latencies nor the objective include this wait" in peak
     assert told("200 Gbps") == [[], []]
+    assert "capture" not in peak
+    assert peak.endswith("A lower traffic.rate leaves bursts as they are.")
+    # Of several sizes, what comes at the rate of the link waits before it.
+    mix = {"kind": "mix", "of": [{"size": f"{s} B", "weight": 1} for s in (60, 1514)]}
+    on_off |= {"rate": "99 Gbps", "sizes": mix, "on": "100 us"}
+    mixed = api.run("explain-cpu", {**sets, "traffic": {"kind": "bursts", **on_off}})
+    (smoothed,) = [d for d in doubts(mixed) if "one after the other" in d]
+    busy = re.search(r"the 100 Gbps link is (9[89]\.\d) % busy while a burst lasts", smoothed)
+    assert busy is not None
 
 
 def test_a_run_of_another_build_is_told_once_it_is_loaded() -> None:

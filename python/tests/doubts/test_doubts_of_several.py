@@ -183,7 +183,7 @@ def test_of_each_kind_the_worse_seed_is_told(what: str, calm: Result, closed_loo
             "control": {"kind": "dctcp", "min_cwnd": 1.0},
             "network": {"ecn_threshold": "1", "delay": "5 us", "sender_link": "100 Gbps"},
         },
-        "bursts before a link": {"kind": "bursts"},
+        "bursts before a link": {"kind": "replay"},
         "sizes above the capture's": {"kind": "replay", "rate": "40 Gbps"},
         "sizes below the capture's": {"kind": "replay", "rate": "40 Gbps"},
     }

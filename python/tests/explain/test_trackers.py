@@ -174,7 +174,7 @@ def test_trackers_that_prefetches_have_all_of_are_named_and_their_gain_is_not_to
     assert 0.8 < result.model.dram_load < 0.9
     more = result.helps.by_domain["home-trackers"]
     assert isnan(more.predicted)
-    assert more.unknown.startswith("prefetches are made only while some are free")
+    assert more.unknown.startswith("prefetches are made only while home trackers are free")
     assert api.run("memory-latency", keys | more.change.overrides).rate_mps > 1.05 * result.rate_mps
     none = api.run("memory-latency", keys | {"machine.l2.prefetch": "none"})
     assert not none.helps.by_domain["home-trackers"].unknown

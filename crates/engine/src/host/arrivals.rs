@@ -59,6 +59,7 @@ impl Host {
         self.meters.domains.frame(bytes);
         if !self.rx.has_room(now, bytes) {
             self.meters.dropped_sram += 1;
+            self.queues[queue as usize].rx.counts.dropped += 1;
             self.meters.dropped_bytes += u64::from(bytes);
             if let Some(recording) = &mut self.recording {
                 recording.not_admitted(now, seq, arrival.flow, queue);
@@ -137,7 +138,10 @@ mod tests {
             let mut set = vec![("/traffic", traffic), credits, sram];
             set.push(("/queues/rx_descriptors", json!(2048)));
             set.push(("/queues/pool_buffers", json!(4096)));
-            results(&forwarder(&set)).packets
+            let r = results(&forwarder(&set));
+            let by_queue: u64 = r.queues.iter().filter_map(|q| q.dropped).sum();
+            assert_eq!(by_queue, r.packets.dropped_sram + r.packets.dropped_no_descriptor);
+            r.packets
         };
         let mix = sizes(&["60 B", "1020 B"]);
         assert!((mix.offered_gbps / mix.offered_mpps / (540.0 * 8e-3) - 1.0).abs() < 0.02);

@@ -177,7 +177,9 @@ mod tests {
         let p = &r.packets;
         assert_adds_up("offered", p.offered as f64);
         assert_adds_up("completed", p.completed as f64);
-        assert_adds_up("dropped", (p.dropped_sram + p.dropped_no_descriptor) as f64);
+        let dropped = p.dropped_sram + p.dropped_no_descriptor;
+        assert_adds_up("dropped", dropped as f64);
+        assert_eq!(r.queues.iter().filter_map(|q| q.dropped).sum::<u64>(), dropped);
         // GB/s times microseconds are kilobytes.
         let lines = r.memory.causes.iter().map(|c| c.lines).sum::<u64>();
         let moved = of("memory-rd") + of("memory-wr");

@@ -23,6 +23,8 @@ impl Fetches {
 pub(crate) struct ReceiveCounts {
     /// Packets that arrived for this queue.
     pub(crate) offered: u64,
+    /// Packets for it that were dropped, in the SRAM or for lack of a descriptor.
+    pub(crate) dropped: u64,
     /// Descriptors that hold a packet, or that the NIC does not yet know to be posted again.
     pub(crate) used: Occupancy,
     /// Descriptors that the NIC knows of but has not read yet.
@@ -37,12 +39,12 @@ pub(crate) struct ReceiveCounts {
 impl ReceiveCounts {
     /// Starts the measured time. (Every field is named, so that none can be forgotten.)
     pub(super) fn reset(&mut self, now: Ps) {
-        let ReceiveCounts { offered, used, unfetched, starved, fetches, waiting } = self;
+        let ReceiveCounts { offered, dropped, used, unfetched, starved, fetches, waiting } = self;
         for used in [used, unfetched, waiting] {
             used.reset(now);
         }
         starved.reset(now);
-        (*offered, *fetches) = Default::default();
+        (*offered, *dropped, *fetches) = Default::default();
     }
 }
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.use import COMES_IN_BURSTS, link_is_full
-from nic2core.scenario.quantity import gigabits, is_bit_rate
-from nic2core.words import three, time
+from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
+from nic2core.words import percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import Packets
@@ -71,17 +71,41 @@ def smoothed(result: Record) -> Warned | None:
     ):
         return None
     link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
-    frame_ns = _wire_bits(packets) / gigabits(link)
-    if wait_ns < SMOOTHED * frame_ns:
+    wire_bits = _wire_bits(packets)
+    if wait_ns < SMOOTHED * wire_bits / gigabits(link):
         return None
+    busy = _busy_in_bursts(result, wire_bits / gigabits(link))
+    faster = (
+        f"bursts come faster than the {link} link can carry them"
+        if busy is None or busy > 1
+        else f"the {link} link is {percent(busy)} busy while a burst lasts, and packets of several "
+        "sizes come unevenly"
+    )
     text = (
-        f"bursts come faster than the {link} link can carry them: packets wait {time(wait_ns)} "
-        "before it on average and reach the server one after the other. Neither latencies nor the "
-        "objective include this wait, and latencies are those of the smoothed traffic. To keep a "
-        "capture's own bursts, lower traffic.rate; without that key in the scenario file, the "
-        "capture's own timing is replayed."
+        f"{faster}: packets wait {time(wait_ns)} before it on average and reach the server one "
+        "after the other. Neither latencies nor the objective include this wait, and latencies are "
+        f"those of the smoothed traffic.{_to_keep_bursts(result)}"
     )
     return Warned(text, wait_ns)
+
+
+def _busy_in_bursts(result: Record, frame_ns: float) -> float | None:
+    """Share of the time that on/off bursts would keep the link busy while they last."""
+    traffic, demand = result.scenario["traffic"], result.data.demand_mpps
+    if traffic["kind"] != "bursts" or demand is None:
+        return None
+    on, off = (nanoseconds(traffic[key]) for key in ("on", "off"))
+    return demand * (on + off) / on * frame_ns / 1e3
+
+
+def _to_keep_bursts(result: Record) -> str:
+    """How traffic would reach the server as it is described."""
+    if result.scenario["traffic"]["kind"] == "bursts":
+        return " A lower traffic.rate leaves bursts as they are."
+    return (
+        " To keep a capture's own bursts, lower traffic.rate; without that key in the scenario "
+        "file, the capture's own timing is replayed."
+    )
 
 
 def _wire_bits(packets: Packets) -> float:

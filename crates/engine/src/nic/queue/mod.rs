@@ -91,6 +91,7 @@ impl QueuePair {
             core_busy_ps: Some(core_busy.0),
             offered: rx.offered,
             received: rx.used.uses,
+            dropped: Some(rx.dropped),
             rx_busy_ps: rx.used.time(now),
             rx_waited_ps: rx.waiting.time(now),
             rx_unfetched_ps: rx.unfetched.time(now),

@@ -227,6 +227,7 @@ impl ReceiveQueue {
     pub(crate) fn drop_packet(&mut self, now: Ps) {
         debug_assert_eq!(self.backlog, 0, "a generator sees the ring");
         self.without_descriptor -= 1;
+        self.counts.dropped += 1;
         self.counts.starved.begin(now);
     }
 

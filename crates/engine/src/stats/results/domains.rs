@@ -55,6 +55,10 @@ pub struct QueueResults {
     pub offered: u64,
     /// Packets that took a receive descriptor.
     pub received: u64,
+    /// Packets for this queue that were dropped, in the NIC's SRAM or for lack of a descriptor; absent in
+    /// results from before 1 December 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
     /// Time integral of the receive descriptors that hold a packet or wait until the NIC knows that
     /// they are posted again, descriptor × ps.
     pub rx_busy_ps: u64,

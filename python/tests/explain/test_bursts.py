@@ -1,0 +1,158 @@
+"""Drops although no stage is full on average: in bursts, and of one core's queue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nic2core import Result, api
+from nic2core.describe.headline import headline
+from nic2core.describe.hints import hints
+from nic2core.describe.verdict import verdict
+from nic2core.explain.help import Helps
+from nic2core.explain.limit import Limit
+from nic2core.explain.overload import dropping, overloaded
+from nic2core.rerun import run_changes
+from nic2core.words import percent
+
+if TYPE_CHECKING:
+    from nic2core.explain.help import Help
+
+BURSTS = {
+    "kind": "bursts",
+    "rate": "60 Gbps",
+    "on": "300 us",
+    "off": "500 us",
+    "flows": 4096,
+    "sizes": {"kind": "fixed", "size": "512 B"},
+}
+TWO_CORES: dict[str, Any] = {
+    "traffic": BURSTS,
+    "tenants.0.cores.count": 2,
+    "tenants.0.app": {"kind": "l2fwd", "packet_instructions": 2600},
+    "queues.rx_descriptors": 512,
+    "run.warmup": "1.6 ms",
+    "run.duration": "1.6 ms",
+}
+
+
+@pytest.fixture(scope="module")
+def rings() -> Result:
+    """Bursts that overflow the receive rings of two cores."""
+    return api.run("ddio-bench", TWO_CORES)
+
+
+@pytest.fixture(scope="module")
+def sram() -> Result:
+    """Bursts that overflow the SRAM, because DMA has few credits."""
+    few = {"machine.nic.write_credits": 8, "machine.nic.sram": "256 KiB"}
+    return api.run("ddio-bench", {**TWO_CORES, **few})
+
+
+def of(result: Result, *whats: str) -> dict[str, Help]:
+    """The changes of these names, run."""
+    found = [h for h in result.helps if f"{h.change.domain}: {h.change.what}" in whats]
+    assert len(found) == len(whats)
+    return {h.change.what: h for h in run_changes(result, helps=Helps(found))}
+
+
+def test_what_a_burst_loses_is_explained(rings: Result) -> None:
+    overflow = rings.overflow
+    assert rings.limit is Limit.BURSTS
+    assert overflow is not None
+    # 60 Gbps of 536 B on the wire; two rings of 512, of which packets in service hold some.
+    assert overflow.rate == pytest.approx(60e3 / 8 / 536, rel=0.001)
+    assert 800 < overflow.room <= overflow.nominal == 1024
+    assert overflow.carried(overflow.drains, overflow.room) == pytest.approx(
+        1 - rings.drop_share, rel=1e-9
+    )
+    assert (
+        f"during bursts, when no receive descriptor is free: 14.0 Mpps come for 300 µs, of which "
+        f"{overflow.room:,.0f} packets can wait, and the cores allow"
+    ) in verdict(rings)
+
+
+def test_what_changes_save_of_bursts_is_predicted(rings: Result) -> None:
+    ran = of(
+        rings,
+        "descriptors: twice the descriptors",
+        "cores: 3 cores",
+        "cores: cores at 3.75 GHz",
+        "nic-sram: 1024 KiB of SRAM",
+    )
+    for what, help_ in ran.items():
+        assert help_.measured is not None
+        assert help_.predicted == pytest.approx(help_.measured, abs=0.05), what
+    assert ran["3 cores"].predicted > 0.1
+    assert ran["twice the descriptors"].predicted > 0.1
+    assert ran["1024 KiB of SRAM"].predicted == pytest.approx(0, abs=1e-9)
+
+
+def test_a_stage_that_waits_between_bursts_is_helped_by_room_before_it(sram: Result) -> None:
+    assert sram.limit is Limit.STAGE
+    assert sram.model.cause == "io-credits"
+    assert "because it waits between bursts: 14.0 Mpps come for 300 µs, of which" in verdict(sram)
+    for what, help_ in of(sram, "nic-sram: 512 KiB of SRAM", "io-credits: 16 of them").items():
+        assert help_.measured is not None
+        assert help_.measured > 0.2, what
+        assert help_.error == pytest.approx(0, abs=0.2), what
+
+
+def test_a_faster_link_would_change_bursts_that_it_spreads_out() -> None:
+    faster = {**BURSTS, "rate": "120 Gbps", "on": "200 us", "off": "600 us"}
+    result = api.run("ddio-bench", {**TWO_CORES, "traffic": faster})
+    overflow = result.overflow
+    assert overflow is not None
+    assert overflow.rate == pytest.approx(100e3 / 8 / 536, rel=0.01)
+    assert overflow.on_us == pytest.approx(200 * 1.2, rel=0.01)
+    (link,) = (h for h in result.helps if h.change.domain == "wire")
+    assert isnan(link.predicted)
+
+
+def test_where_it_is_not_known_what_overflows_no_gain_is_predicted() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "400 us", "queues.rx_descriptors": 64}
+    poisson = {k: v for k, v in BURSTS.items() if k not in {"on", "off"}} | {
+        "kind": "poisson",
+        "rate": "32 Gbps",
+    }
+    result = api.run("ddio-bench", {**TWO_CORES, "traffic": poisson, **short})
+    assert result.limit is Limit.BURSTS
+    assert result.overflow is None
+    assert result.drop_share > 0.01
+    assert all(isnan(h.predicted) for h in result.helps)
+    said = " ".join(hints(result, result.helps))
+    gain = 1 / (1 - result.drop_share) - 1
+    assert f"if nothing were dropped, +{100 * gain:.0f} %. `nic2core explain DIR --check`" in said
+    # Of hardly any drops nothing can be gained.
+    few = result.data.packets.model_copy(update={"drop_share": 0.004})
+    calm = replace(result, data=result.data.model_copy(update={"packets": few}))
+    assert all(h.predicted == 0 for h in calm.helps if not h.unknown)
+
+
+def test_the_queue_that_drops_is_named_and_so_is_a_core_that_can_never_do_its_share() -> None:
+    # Of eleven flows RSS gives one core more than the other.
+    uneven = {**BURSTS, "flows": 11, "rate": "50 Gbps", "on": "200 us", "off": "100 us"}
+    result = api.run("ddio-bench", {**TWO_CORES, "traffic": uneven, "queues.rx_descriptors": 128})
+    more = overloaded(result.data)
+    assert result.limit is Limit.ONE_CORE
+    assert more is not None
+    busiest = result.data.queues[more.core]
+    assert busiest.core_busy_ps is not None
+    # Although it is idle at times.
+    assert busiest.core_busy_ps < 0.99 * 1e3 * result.data.measured_ns
+    assert more.share > 1.02
+    dropped = dropping(result.data)
+    assert dropped is not None
+    assert dropped.core == more.core
+    assert dropped.share > 0.99
+    of_queue = result.tables.queues["dropped"].to_list()
+    assert of_queue[more.core] == busiest.dropped
+    assert sum(of_queue) == result.data.packets.dropped_no_descriptor
+    said = verdict(result)
+    assert f"of them of core {more.core}'s queue, because more comes to core" in said
+    assert {n.name: n.value for n in headline(result)}["dropped most"] == (
+        f"core {more.core}: {percent(dropped.share)}"
+    )
