@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from nic2core import names
+from nic2core.explain.io_lines import written
 from nic2core.results.bases import PERCENTILES, column
 from nic2core.results.models import (
     ConnectionResults,
@@ -65,10 +66,9 @@ TABLES = (
 
 
 def _hit_ratio(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the share of the lines that hit; null where no line looked for the LLC."""
-    lines = pl.sum_horizontal("hits", "misses", "bypasses")
-    ratio = pl.when(lines > 0).then(pl.col("hits") / lines)
-    return table.with_columns(ratio.alias("hit_ratio"))
+    """The table with the share of the lines that hit; null where all lie aside."""
+    ratio = pl.when(pl.col("lines") > 0).then(pl.col("hits") / pl.col("lines"))
+    return table.with_columns(ratio.alias("hit_ratio")).drop("lines")
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,10 +128,12 @@ class Tables:
         rows: list[tuple[str | int | None, ...]] = []
         if io is not None and io.write_hits is not None:
             missed = (io.write_moves, io.write_misses, io.write_bypasses)
-            rows.append(("write", io.write_hits, *missed))
+            aside = sum(of.write_asides for of in io.by_kind)
+            rows.append(("write", written(io) - aside, io.write_hits, *missed))
         if io is not None and io.read_hits + io.read_misses > 0:
-            rows.append(("read", io.read_hits, None, io.read_misses, None))
-        counts = dict.fromkeys(("hits", "moves", "misses", "bypasses"), pl.UInt64)
+            read = io.read_hits + io.read_misses
+            rows.append(("read", read, io.read_hits, None, io.read_misses, None))
+        counts = dict.fromkeys(("lines", "hits", "moves", "misses", "bypasses"), pl.UInt64)
         return _hit_ratio(pl.DataFrame(rows, {"access": pl.String, **counts}, orient="row"))
 
     @property
@@ -143,11 +145,15 @@ class Tables:
         rows: list[tuple[str | int | None, ...]] = []
         for of in self.data.io.by_kind if self.data.io is not None else ():
             missed = (of.write_moves, of.write_misses, of.write_bypasses, of.write_asides)
-            if of.write_hits + sum(missed[1:]) > 0:
-                rows.append(("write", of.kind, of.write_hits, *missed))
-            if of.read_hits + of.read_misses > 0:
-                rows.append(("read", of.kind, of.read_hits, None, of.read_misses, None, None))
-        counts = dict.fromkeys(("hits", "moves", "misses", "bypasses", "asides"), pl.UInt64)
+            lines = written(of)
+            if lines > 0:
+                of_ratio = lines - of.write_asides
+                rows.append(("write", of.kind, of_ratio, of.write_hits, *missed))
+            read = of.read_hits + of.read_misses
+            if read > 0:
+                rows.append(("read", of.kind, read, of.read_hits, None, of.read_misses, None, None))
+        named = ("lines", "hits", "moves", "misses", "bypasses", "asides")
+        counts = dict.fromkeys(named, pl.UInt64)
         schema = {"access": pl.String, "kind": pl.String, **counts}
         return _hit_ratio(pl.DataFrame(rows, schema, orient="row"))
 

@@ -10,6 +10,7 @@ from nic2core.describe import peaks, senders, slowdowns
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.stated import cycles_per_packet, instructions_per_packet
 from nic2core.describe.verdict import limit
+from nic2core.explain.io_lines import written
 from nic2core.explain.nodes import own_lines
 from nic2core.explain.overload import dropping
 from nic2core.explain.stages import leaking
@@ -289,7 +290,7 @@ def _of_dma_writes(result: Record, count: Callable[[IoResults], int | None]) -> 
         return None
     if any(of.write_asides for of in io.by_kind):
         return None
-    return (count(io) or 0) / (io.write_hits + io.write_misses + io.write_bypasses)
+    return (count(io) or 0) / written(io)
 
 
 def _iotlb(result: Record) -> Iterator[Number]:

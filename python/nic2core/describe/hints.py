@@ -13,6 +13,7 @@ from nic2core.describe.tails import NAMES, tail_text, tails
 from nic2core.explain.change import Takes
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.help import GAIN_TOLD
+from nic2core.explain.io_lines import written
 from nic2core.explain.limit import AT_TIMES, CARRIED, SHORT_BY_CHANCE, Limit
 from nic2core.explain.overload import most_to_gain
 from nic2core.explain.stages import LEAKS, leaking
@@ -298,7 +299,7 @@ def _gain(help_: Help) -> float:
 def _against_leaks(result: Record, saved: str) -> Iterator[str]:
     """What leaks from the I/O ways, and settings to try: nobody can buy an ideal DDIO."""
     io, peak = result.data.io, "" if result.peak is None else " --peak"
-    if io is not None and io.write_bypasses > (io.write_hits or 0) + (io.write_misses or 0):
+    if io is not None and io.write_bypasses > written(io) / 2:
         policy = result.scenario["placement"]["policy"]
         yield (
             f"Most of what the NIC writes goes to memory because of placement.policy ({policy}): "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.io_lines import written
 from nic2core.explain.limit import core_shares
 from nic2core.explain.nodes import told
 from nic2core.explain.use import DISPATCH, brought
@@ -89,11 +90,11 @@ def leaking(data: Results) -> float:
     """
     io = data.io
     kinds = [of for of in io.by_kind if of.kind in DATA] if io is not None else []
-    written = sum(of.write_hits + of.write_misses + of.write_bypasses for of in kinds)
+    lines = sum(written(of) for of in kinds)
     if io is not None and not io.by_kind:
-        written = (io.write_hits or 0) + (io.write_misses or 0) + io.write_bypasses
+        lines = written(io)
     evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)
-    return min(1.0, evicted / written) if written else 0.0
+    return min(1.0, evicted / lines) if lines else 0.0
 
 
 def _bus(data: Results) -> str:

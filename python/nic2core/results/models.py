@@ -432,6 +432,8 @@ class IoKindResults(Plain):
     """`rx` for packet data in receive buffers, `tx` for that in transmit buffers, `descriptor` for
     descriptors and completions, `bench` for a DMA benchmark.
     """
+    written: int | None = None
+    """Lines written, wherever they went; absent in results from before 1 December 2026."""
     write_hits: int
     """Writes that found the line in the LLC or in a core's cache."""
     write_moves: int
@@ -451,6 +453,8 @@ class IoKindResults(Plain):
 class IoResults(Plain):
     """DMA by the NIC, in cache lines."""
 
+    written: int | None = None
+    """Lines written, wherever they went; absent in results from before 1 December 2026."""
     write_hits: int | None = None
     """Writes to the LLC that found the line there, or found by the snoop filter that a core holds
     it. Writes are those of received packets, of completions of sent packets (which take no write

@@ -97,8 +97,7 @@ class Reading:
     def write_hit_percent(self) -> float:
         """DMA writes that found their line in the LLC, percent."""
         io = self._run["io"]
-        written = io["write_hits"] + io["write_misses"] + io["write_bypasses"]
-        return float(100 * io["write_hits"] / written)
+        return float(100 * io["write_hits"] / io["written"])
 
     @property
     def read_hit_percent(self) -> float:

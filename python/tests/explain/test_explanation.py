@@ -303,6 +303,22 @@ def test_where_nothing_limits_a_check_shows_what_lowers_the_tail(
     assert "rerun_p99_ns" not in calm.helps.table.columns
 
 
+def test_only_changes_to_some_domains_are_shown(
+    ddio: Result,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not explain(
+        monkeypatch, ddio, tmp_path, "--only", "LLC I/O ways", "--only", "cores", "--json"
+    )
+    shown = json.loads(capsys.readouterr().out)
+    assert {c["domain"] for c in shown["changes"]} == {"io-ways", "cores"}
+    assert explain(monkeypatch, ddio, tmp_path, "--only", "core")
+    told = " ".join(capsys.readouterr().err.split())
+    assert "--only core: there is no change to it; allowed: NIC input SRAM, receive" in told
+
+
 def test_a_check_shows_the_tails_that_senders_ask_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ class SyntheticEngine:
                 }
             },
             "io": {
+                "written": round(1e4 * min(1.0, io / footprint)) + 100,
                 "write_hits": round(1e4 * min(1.0, io / footprint)),
                 "write_misses": 100,
                 "write_bypasses": 0,

@@ -44,6 +44,7 @@ fn all(host: &Host) -> Vec<Balance> {
     let (write_lines, write_tlps) = writes_in_flight(host);
     let (read_lines, requests) = host.reads.held();
     let memory = host.memory.balance();
+    let io = host.memory.counts.all_io();
     let mut balances = vec![
         balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
         balance("packets in the path", m.in_path, packets(|p| !p.ended)),
@@ -77,6 +78,7 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("doorbells under way, receive", rung(|q| q.rx.rung()), doorbells.0),
         balance("doorbells under way, transmit", rung(|q| q.tx.rung()), doorbells.1),
         balance("reports of sent packets", rung(|q| q.tx.reporting()), reports),
+        balance("lines written by DMA, by where they went", io.written, io.went_somewhere()),
         balance("memory reads", memory.reads_sent, memory.reads_done),
         balance("memory writes", memory.writes_sent, memory.writes_done),
     ];
@@ -163,7 +165,7 @@ mod tests {
             ("/queues/tx_descriptors", json!(2)),
             ("/queues/tx_backlog", json!(8)),
         ]);
-        let mut empty = [true; 20];
+        let mut empty = [true; 21];
         while empty.contains(&true) {
             let balances = host.results().unwrap().conservation;
             assert_eq!(balances.len(), empty.len());
@@ -177,6 +179,12 @@ mod tests {
     fn a_packet_dropped_without_count_is_caught() {
         let fault = caught(|host| host.meters.dropped_sram -= 1);
         assert!(fault.contains("conservation of packets: "), "{fault}");
+    }
+
+    #[test]
+    fn a_written_line_that_no_outcome_counts_is_caught() {
+        let fault = caught(|host| host.memory.counts.io[0].written += 1);
+        assert!(fault.contains("lines written by DMA, by where they went"), "{fault}");
     }
 
     #[test]

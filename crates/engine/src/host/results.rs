@@ -82,6 +82,7 @@ impl Host {
             caches: self.cache_results(),
             llc_contents: Some(self.llc_contents()),
             io: (self.meters.io_lines > 0).then_some(IoResults {
+                written: Some(io.written),
                 write_hits: looked_up.then_some(io.write_hits),
                 write_moves: looked_up.then_some(io.write_moves),
                 write_misses: looked_up.then_some(io.write_misses),
@@ -291,6 +292,7 @@ impl Host {
         kinds
             .map(|(kind, io)| IoKindResults {
                 kind: kind.name().into(),
+                written: Some(io.written),
                 write_hits: io.write_hits,
                 write_moves: io.write_moves,
                 write_misses: io.write_misses,

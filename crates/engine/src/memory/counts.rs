@@ -31,6 +31,8 @@ pub(crate) struct Counts {
 /// DMA of lines, by outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IoCounts {
+    /// Lines written, wherever they went: the denominator of every share of them.
+    pub(crate) written: u64,
     /// Writes that found their line in the LLC or in a core's cache.
     pub(crate) write_hits: u64,
     /// Of these, those whose line only a core's cache held, so that they took a line of the I/O ways as misses do.
@@ -53,6 +55,11 @@ impl IoCounts {
         self.write_hits + self.write_misses
     }
 
+    /// Lines written by where they went, which a balance holds against `written`.
+    pub(crate) fn went_somewhere(&self) -> u64 {
+        self.looked_up() + self.write_bypasses + self.write_asides
+    }
+
     /// Writes that took a line of the I/O ways.
     pub(crate) fn fills(&self) -> u64 {
         self.write_misses + self.write_moves
@@ -67,6 +74,7 @@ impl Counts {
     /// DMA of all kinds of lines.
     pub(crate) fn all_io(&self) -> IoCounts {
         self.io.iter().fold(IoCounts::default(), |sum, of| IoCounts {
+            written: sum.written + of.written,
             write_hits: sum.write_hits + of.write_hits,
             write_moves: sum.write_moves + of.write_moves,
             write_misses: sum.write_misses + of.write_misses,

@@ -39,13 +39,15 @@ impl Caches {
         Prefetched::Llc
     }
 
-    /// A core's L2 fetches a line if only the LLC holds it and the directory has room for an entry.
+    /// A core's L2 fetches a line of a packet if only the LLC holds it and the directory has room for an entry.
     pub(super) fn fetch_from_llc(&mut self, core: usize, line: Line) {
         let home = self.home(line);
         if self.directory.find(home).is_none()
             && self.directory.waits_for(home).is_none()
             && let Some(slot) = self.llc.find(home)
         {
+            let kind = self.llc.state(slot).kind();
+            debug_assert_eq!(kind, LineKind::Rx, "a core may wait for what it can see already");
             self.bring_up(core, home, slot);
         }
     }

@@ -301,6 +301,7 @@ impl Memory {
         self.swept.written(write.line);
         let written = self.place(write);
         let counts = &mut self.counts.io[write.kind as usize];
+        counts.written += 1;
         match written {
             Written::Hit => counts.write_hits += 1,
             Written::Moved => {

@@ -102,8 +102,8 @@ fn what_is_dropped_is_sent_again_and_everything_balances() {
     assert!(t.dropped_server > 20 && t.sent_again > 20, "{}", t.dropped_server);
     assert!(t.fast_recoveries > 5, "{}, {} timeouts", t.fast_recoveries, t.timeouts);
     assert_eq!(t.dropped_server, results.packets.dropped_sram);
-    assert_eq!(results.conservation.len(), 21);
-    for b in &results.conservation[18..] {
+    assert_eq!(results.conservation.len(), 22);
+    for b in &results.conservation[19..] {
         assert!(b.entered > 0, "{b:?}");
     }
     assert!(t.reads > 100 && t.delivered.abs_diff(4 * t.reads) < 4 * 5 * 2 * 8);

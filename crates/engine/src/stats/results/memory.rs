@@ -134,6 +134,9 @@ pub struct IoKindResults {
     /// `rx` for packet data in receive buffers, `tx` for that in transmit buffers, `descriptor` for descriptors and
     /// completions, `bench` for a DMA benchmark.
     pub kind: String,
+    /// Lines written, wherever they went; absent in results from before 1 December 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
     /// Writes that found the line in the LLC or in a core's cache.
     pub write_hits: u64,
     /// Of these, those of lines that only a core's cache held.
@@ -153,14 +156,16 @@ pub struct IoKindResults {
 impl IoKindResults {
     /// All lines read and written.
     pub(crate) fn lines(&self) -> u64 {
-        let written = self.write_hits + self.write_misses + self.write_bypasses + self.write_asides;
-        written + self.read_hits + self.read_misses
+        self.written.unwrap_or_default() + self.read_hits + self.read_misses
     }
 }
 
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {
+    /// Lines written, wherever they went; absent in results from before 1 December 2026.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
     /// Writes to the LLC that found the line there, or found by the snoop filter that a core holds
     /// it. Writes are those of received packets, of completions of sent packets (which take no
     /// write credits) and of a DMA benchmark. Hits and misses are absent if no write went to the
