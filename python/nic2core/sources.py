@@ -177,7 +177,7 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     folders: list[str | PathLike[str]]
     # The folder `machines` beside the scenario's folder, also if the path is a bare file name.
     beside_folder = normpath(path.parent / ".." / "machines")
-    folders = [beside_folder, "machines", shipped.MACHINES]
+    folders = [beside_folder, ".", "machines", shipped.MACHINES]
     text, origins = _core.load_scenario(path, sets, folders)
     read = replace(_prepared(text, origins, _as_they_are(text, overrides)), name=_name(path))
     if STANDARD not in overrides:

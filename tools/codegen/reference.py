@@ -19,7 +19,7 @@ measured. This page lists every key. `nic2core schema` prints the same as JSON S
 
 **The machine** is usually a file of its own. `[machine] base = "name"` takes `name.toml` or
 `machines/name.toml` beside the scenario, or `../machines/name.toml` from there, or
-`machines/name.toml` in the working directory, or else a machine that comes with nic2core; every
+`name.toml` or `machines/name.toml` in the working directory, or else a machine that comes with nic2core; every
 other key under `[machine]` overrides that file: its tables key by key, everything else as a whole.
 
 **One run** is changed with `--set key=value`, as often as needed: `--set placement.io_ways=4`,

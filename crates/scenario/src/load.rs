@@ -247,7 +247,10 @@ fn merge_machine(
         Some(file) => format!("names {}, which is a scenario, not a machine", file.display()),
         None => "names no machine file".into(),
     };
-    Err(wrong(&problem, available(files, &searched[1..], &file)))
+    // What else lies beside a scenario, or in the working directory, are seldom machines.
+    searched.remove(0);
+    searched.retain(|folder| folder != Path::new("."));
+    Err(wrong(&problem, available(files, &searched, &file)))
 }
 
 /// Whether a file that was read as a machine has the tables of a scenario.

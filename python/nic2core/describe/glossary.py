@@ -47,6 +47,8 @@ SERVER = {
     "dropped bytes": "The same share, of bytes.",
     "no room in": "Where the dropped packets found no room: the NIC's input SRAM or its receive "
     "rings.",
+    "dropped most": "The core to whose queue most of the dropped packets came, and its share of "
+    "them.",
     "p50 latency": "From a packet's arrival at the NIC to the end of its service on the core, "
     "without transmission; half of the packets take longer.",
     "p99 latency": "From a packet's arrival at the NIC to the end of its service on the core, "
@@ -56,6 +58,9 @@ SERVER = {
     "packet. Where they have time to spare they poll small batches, so a full core takes fewer.",
     "instructions": "Instructions that cores dispatch for each completed packet: those that the "
     "scenario states, and its loads and stores.",
+    "instructions per cycle": "Of cores at work. Nothing but the dispatch width and waits for "
+    "memory limits them here: more than your server does says that the stated instructions cost "
+    "too little.",
     "p99 objective": "The p99 latency that a peak had to keep.",
     "DMA": "What the benchmark of the device moves.",
     "transactions": "Reads or writes of that benchmark, each of its size.",

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe import peaks, senders, slowdowns
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
-from nic2core.describe.stated import cycles_per_packet, instructions_per_packet
+from nic2core.describe.stated import (
+    cycles_per_packet,
+    instructions_per_cycle,
+    instructions_per_packet,
+)
 from nic2core.describe.verdict import limit
 from nic2core.explain.io_lines import written
 from nic2core.explain.nodes import own_lines
@@ -237,6 +241,9 @@ def _core_work(result: Record) -> Iterator[Number]:
     ):
         if value is not None:
             yield _beside(name, value, "per packet")
+    each = instructions_per_cycle(result)
+    if each is not None:
+        yield _beside("instructions per cycle", each, "")
 
 
 def _dma(result: Record) -> Iterator[Number]:

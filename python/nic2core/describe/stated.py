@@ -30,6 +30,12 @@ def instructions_per_packet(result: Record) -> float | None:
     return _per_packet(result, result.data.core_time.dispatch_ps / 1e3 * per_ns)
 
 
+def instructions_per_cycle(result: Record) -> float | None:
+    """Instructions per cycle of cores at work; `None` without packets."""
+    cycles, instructions = cycles_per_packet(result), instructions_per_packet(result)
+    return instructions / cycles if cycles and instructions is not None else None
+
+
 def _per_packet(result: Record, all_packets: float) -> float | None:
     rate, what = work(result.data)
     packets = rate * result.data.measured_ns / 1e3

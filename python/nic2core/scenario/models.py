@@ -1477,7 +1477,10 @@ class Tenant(Model):
     ways.
     """
     memory: MemoryNode = "local"
-    """Which socket's memory holds the application's own data."""
+    """Which socket's memory holds the application's own data. Its cores are on the NIC's socket all
+    the same: of an application that is moved to the other socket with its memory, nothing is left
+    here (`cores.count = 0`).
+    """
 
 
 UInt64: TypeAlias = Annotated[int, Field(ge=0, le=18446744073709551615)]

@@ -345,3 +345,14 @@ def test_settings_that_came_as_text_are_what_the_scenario_makes_of_them() -> Non
     }
     read = {"placement.io_ways": 4, "placement.sweeper": True, "tenants.0.cores.count": 8}
     assert sources.prepare("sweeper-kvs", given).settings == given | read
+
+
+def test_a_machine_may_lie_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "machines/icelake-8360y.toml").read_text()
+    (tmp_path / "mine.toml").write_text(text.replace("home_trackers = 288", "home_trackers = 287"))
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine", "./mine.toml"):
+        machine = prepare("memory-latency", {"machine.base": name}).scenario["machine"]
+        assert machine["llc"]["home_trackers"] == 287

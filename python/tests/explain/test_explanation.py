@@ -316,7 +316,7 @@ def test_only_changes_to_some_domains_are_shown(
     assert {c["domain"] for c in shown["changes"]} == {"io-ways", "cores"}
     assert explain(monkeypatch, ddio, tmp_path, "--only", "core")
     told = " ".join(capsys.readouterr().err.split())
-    assert "--only core: there is no change to it; allowed: NIC input SRAM, receive" in told
+    assert "--only core: there is no change to it; allowed: wire, NIC input SRAM, receive" in told
 
 
 def test_a_check_shows_the_tails_that_senders_ask_for(

@@ -78,7 +78,8 @@ pub struct Tenant {
     /// LLC ways in which these cores may allocate, as first way and number of ways. Absent: all ways.
     #[serde(default)]
     pub llc_ways: Option<WayRange>,
-    /// Which socket's memory holds the application's own data.
+    /// Which socket's memory holds the application's own data. Its cores are on the NIC's socket all the same: of an
+    /// application that is moved to the other socket with its memory, nothing is left here (`cores.count = 0`).
     #[serde(default)]
     pub memory: MemoryNode,
 }
