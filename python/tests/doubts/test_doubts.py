@@ -596,3 +596,30 @@ def test_connections_that_deliver_nothing_are_told_unless_by_chance(crowded: Res
     # With 50 none has.
     (doubt,) = told([50] * 99 + [0])
     assert "1 of 100 connections" in doubt
+
+
+def test_a_link_that_still_sends_what_had_queued_needs_a_longer_warm_up() -> None:
+    sizes = {"kind": "fixed", "size": "508 B"}
+    short = {"run.warmup": "100 us", "run.duration": "300 us", "tenants.0.cores.count": 2}
+
+    def told(rate: str, queued: int) -> list[str]:
+        run = api.run("ddio-bench", {"traffic.sizes": sizes, "traffic.rate": rate, **short})
+        demand = run.data.demand_mpps
+        assert demand is not None
+        full = with_full_wire(run, demand)
+        wire = full.data.by_domain["wire"]
+        sends = wire.model_copy(update={"uses": run.data.packets.offered + 10})
+        domains = [sends if d.domain == "wire" else d for d in full.data.domains]
+        queue = run.data.queues[0].model_copy(
+            update={"tx_busy_ps": round(queued * 1e3 * run.data.measured_ns)}
+        )
+        update = {"domains": domains, "queues": [queue]}
+        late = replace(full, data=full.data.model_copy(update=update))
+        return [doubt for doubt in doubts(late) if "100 Gbps link is full" in doubt]
+
+    (text,) = told("98 Gbps", 470)
+    # 2 Gbps of 532 B on the wire are left: 0.47 Mpps.
+    assert "asks for 98.0 % of it: 470 packets on average wait to be sent" in text
+    assert "some 1.00 ms to drain: set run.warmup to 1.2 ms or more" in text
+    (text,) = told("99.8 Gbps", 470)
+    assert "set traffic.rate to at most" in text

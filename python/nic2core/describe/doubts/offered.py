@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
-from nic2core.explain.use import COMES_IN_BURSTS, link_is_full
+from nic2core.explain.use import COMES_IN_BURSTS, link_is_full, link_of_arrivals
 from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
-from nic2core.words import percent, three, time
+from nic2core.words import at_least, percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import Packets
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SMOOTHED = 10
 """Mean wait before a link, in frames, from which the link reshapes the traffic: that of bursts of
 twenty packets arriving at once."""
+
+ASKED = 0.995
+"""Share of what a link carries up to which what is asked for leaves it time to drain a queue."""
 
 KEPT = 0.8
 """Mean depth of a backlog, as a share of the requested depth, from which it counts as kept."""
@@ -42,6 +45,9 @@ def full_link(result: Record) -> Warned | None:
         )
         return Warned(text, waits_ns)
     offered = data.packets.offered_mpps
+    carries = gigabits(link) * 1e3 / _wire_bits(data.packets) if offered > 0 else 0.0
+    if demand < ASKED * carries and link_of_arrivals(data) is None:
+        return _draining(result, demand, carries)
     beyond = (
         f"the traffic asks for {three(demand)} Mpps, but the {link} link delivers only "
         f"{three(offered)}: the rest waits at the senders and is not counted"
@@ -59,6 +65,21 @@ def full_link(result: Record) -> Warned | None:
         "99 % of the link rate."
     )
     return Warned(text, demand - offered)
+
+
+def _draining(result: Record, demand: float, carries: float) -> Warned:
+    """A warning that a link with room is full of what had queued before: the warm-up is short."""
+    data, link = result.data, result.scenario["machine"]["nic"]["link"]
+    queued = sum(q.tx_busy_ps for q in data.queues) / (data.measured_ns * 1e3)
+    drains_ns = queued / (carries - demand) * 1e3
+    enough_ns = nanoseconds(result.scenario["run"]["warmup"]) + drains_ns
+    text = (
+        f"the {link} link is full although the traffic asks for {percent(demand / carries)} of it: "
+        f"{queued:,.0f} packets on average wait to be sent that had queued before, and latencies "
+        f"are those of that queue. It takes some {time(drains_ns)} to drain: set run.warmup to "
+        f"{at_least(enough_ns)} or more."
+    )
+    return Warned(text, drains_ns)
 
 
 def smoothed(result: Record) -> Warned | None:
