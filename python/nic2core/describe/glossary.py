@@ -14,8 +14,8 @@ SENDERS = {
     "of all that were sent.",
     "timeouts": "Retransmission timeouts of all connections in a millisecond.",
     "window": "Congestion window of a connection: mean over connections and measured time, also "
-    "over those that have nothing to send. Of a control that sets a rate, that rate times the round "
-    "trip.",
+    "over those that have nothing to send. Of a control that sets a rate, that rate times the "
+    "round trip.",
     "cut in all": "Packets by which all connections together cut their windows in a millisecond, "
     "also of windows that nothing is sent with.",
     "cut by": "Share of all cuts of windows that this cause made.",
