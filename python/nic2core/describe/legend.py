@@ -9,6 +9,9 @@ from nic2core.explain.help import NEARLY
 from nic2core.explain.queues import OF_QUEUES
 from nic2core.explain.use import work
 
+FEW_DESCRIPTORS = 0.8
+"""Load up to which reads of transmit descriptors may look fuller than they are."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -66,6 +69,11 @@ def _what_counts(results: Sequence[Record], rows: Sequence[Row]) -> Iterator[str
         )
     if any(r.domain in OF_QUEUES for r in rows):
         yield "Of what each queue has its own, `in use` is that of the fullest queue."
+    if any(r.domain == "tx-fetches" and r.load < FEW_DESCRIPTORS for r in rows):
+        yield (
+            "A send queue reads descriptors whenever there are some, so a read may always be under "
+            "way: it is full only if each brings all that it can, which the bar shows."
+        )
     fewer = next((r for r in rows if r.tip), None)
     if fewer is not None:
         yield f"{words.sentence(fewer.name)}: {fewer.tip}"

@@ -44,3 +44,9 @@ def test_marks_and_changes_are_explained_where_there_are_some(ddio: Result) -> N
     change = ("twice", "setting", "+2 %")
     changed = " ".join(legend(ddio, [replace(first, changes=[change]), *rest]))
     assert "A change is predicted to help up to" in changed
+
+
+def test_reads_of_descriptors_that_bring_few_are_not_full(ddio: Result) -> None:
+    row = replace(limits_of(ddio)[0], domain="tx-fetches")
+    assert "a read may always be under way" in what_counts([], [replace(row, load=0.2)])
+    assert "a read may always be under way" not in what_counts([], [replace(row, load=0.95)])
