@@ -18,8 +18,8 @@ A scenario is one TOML file: a machine, the traffic, the software on the cores, 
 measured. This page lists every key. `nic2core schema` prints the same as JSON Schema.
 
 **The machine** is usually a file of its own. `[machine] base = "name"` takes `name.toml` or
-`machines/name.toml` beside the scenario, or `../machines/name.toml` from there, or
-`name.toml` or `machines/name.toml` in the working directory, or else a machine that comes with nic2core; every
+`machines/name.toml` beside the scenario, or `../machines/name.toml` from there, or `name.toml` or
+`machines/name.toml` in the working directory, or else a machine that comes with nic2core; every
 other key under `[machine]` overrides that file: its tables key by key, everything else as a whole.
 
 **One run** is changed with `--set key=value`, as often as needed: `--set placement.io_ways=4`,
@@ -27,9 +27,9 @@ other key under `[machine]` overrides that file: its tables key by key, everythi
 A value is TOML, or else text without quotes. A table replaces the whole table of the file: with
 `--set 'traffic={ kind = "replay", file = "my.pcap" }'` there is no `rate`, whatever the file has.
 
-A key whose default below is none may be absent. The value `none` leaves it out, whatever the file or its machine
-has: `--set machine.iommu=none`, `--vary 'traffic.rivals=none,{ senders = 4, think = "1 us" }'`, in a file
-`iommu = "none"`, and `None` from Python.
+A key whose default below is none may be absent. The value `none` leaves it out, whatever the file
+or its machine has: `--set machine.iommu=none`, in a file `iommu = "none"`, `None` from Python, and
+`--vary 'traffic.rivals=none,{ senders = 4, think = "1 us" }'`.
 
 **A quantity** is text with a number and a unit, such as `"36 MiB"`; the number may have a decimal
 fraction. Sizes count in powers of two, rates in powers of ten. `µs` is read as `us`, and `Gbit/s`,

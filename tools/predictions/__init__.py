@@ -1,8 +1,9 @@
 """How right `explain` is where nobody chose the scenario.
 
 Draws servers and loads at random, runs each and, where something limits it, every change that is
-listed for it. `python -m tools.predictions [SCENARIOS [SEED]]` prints how many predictions keep the
-rule of the scenarios made for it, and those that are furthest off.
+listed for it. `python -m tools.predictions [bursts] [SCENARIOS [SEED]]` prints how many predictions
+keep the rule of the scenarios made for it, and those that are furthest off; with `bursts`, where
+some packets of on/off bursts are dropped.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
+    from nic2core import Result
     from nic2core.explain.help import Help
 
 WITHIN = 0.2
@@ -26,6 +28,9 @@ WITHIN = 0.2
 
 ACTS = 0.05
 """Change of the rate, predicted or run, from which a change acts."""
+
+DROPS = 0.02
+"""Share of the packets that bursts lose from which something may help them."""
 
 MOST_REFUSED = 3
 """Scenarios that may be refused for each that something limits: a key that there is no more would
@@ -90,21 +95,48 @@ def drawn(rnd: Random) -> tuple[str, dict[str, Any]]:
     return rnd.choice(["ddio-bench", "explain-cpu"]), keys
 
 
-def checked(scenarios: int, rnd: Random) -> Iterator[Checked]:
+def drawn_bursts(rnd: Random) -> tuple[str, dict[str, Any]]:
+    """The same with bursts of many flows, measured over whole bursts and pauses."""
+    scenario, keys = drawn(rnd)
+    on = rnd.choice([50, 100, 300, 600])
+    cycle = on * rnd.choice([2, 3, 5])
+    keys["traffic"] = {
+        "kind": "bursts",
+        "rate": rnd.choice(["40 Gbps", "80 Gbps", "99 Gbps"]),
+        "on": f"{on} us",
+        "off": f"{cycle - on} us",
+        "sizes": keys.pop("traffic.sizes"),
+        "flows": 65536,
+    }
+    for gone in ("traffic.rate", "traffic.flows"):
+        keys.pop(gone, None)
+    measured = cycle * max(1, round(2000 / cycle))
+    times = {"run.warmup": f"{3000 + 2 * cycle} us", "run.duration": f"{measured} us"}
+    return scenario, keys | times
+
+
+def tells(result: Result, *, bursts: bool) -> bool:
+    """Whether something limits a run, or its bursts overflow something that is known."""
+    if bursts:
+        return result.overflow is not None and result.drop_share > DROPS
+    # While rings fill, the rate is that of no other run.
+    return result.limited and filling(result) is None
+
+
+def checked(scenarios: int, rnd: Random, *, bursts: bool = False) -> Iterator[Checked]:
     """The predictions for so many scenarios that something limits, with what running them gave."""
     done = refused = 0
     while done < scenarios:
-        scenario, keys = drawn(rnd)
+        scenario, keys = drawn_bursts(rnd) if bursts else drawn(rnd)
         try:
-            result = api.run(scenario, keys | TIMES)
+            result = api.run(scenario, TIMES | keys)
         except UserError:
             # Not every combination can be simulated, but most can.
             refused += 1
             if refused > MOST_REFUSED * (done + 10):
                 raise
             continue
-        # While rings fill, the rate is that of no other run.
-        if not result.limited or filling(result) is not None:
+        if not tells(result, bursts=bursts):
             continue
         done += 1
         for help_ in run_changes(result, jobs=2):

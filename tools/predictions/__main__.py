@@ -1,4 +1,4 @@
-"""`python -m tools.predictions [SCENARIOS [SEED]]`: 40 scenarios and seed 1 unless given."""
+"""`python -m tools.predictions [bursts] [SCENARIOS [SEED]]`: 40 scenarios, seed 1 unless given."""
 
 import sys
 import warnings
@@ -10,10 +10,11 @@ from . import WITHIN, checked
 SHOWN = 10
 """Number of the worst predictions that are listed."""
 
-given = [int(word) for word in sys.argv[1:]]
+bursts = sys.argv[1:2] == ["bursts"]
+given = [int(word) for word in sys.argv[1 + bursts :]]
 scenarios, seed = *given, *(40, 1)[len(given) :]
 warnings.simplefilter("ignore")
-every = list(checked(scenarios, Random(seed)))  # noqa: S311 - no secret
+every = list(checked(scenarios, Random(seed), bursts=bursts))  # noqa: S311 - no secret
 told = [of for of in every if not isnan(of.help.predicted)]
 for name, some in (("all", told), ("of changes that act", [of for of in told if of.acts])):
     right = sum(abs(of.error) <= WITHIN for of in some)
