@@ -174,7 +174,8 @@ class Record:
         """What overflows in the bursts in which packets are dropped, if that is known."""
         # A stage that limits while bursts come may wait for the next one.
         waits = self.limit is Limit.STAGE and work(self.data)[0] < SAME * self.model.rate
-        if self.limit is not Limit.BURSTS and not waits:
+        # At a peak it is not what is lost that changes, but the rate.
+        if self.peak is not None or (self.limit is not Limit.BURSTS and not waits):
             return None
         return overflow(self.data, self.scenario, self.model)
 

@@ -57,6 +57,8 @@ SERVER = {
     "p99 latency": "From a packet's arrival at the NIC to the end of its service on the core, "
     'without transmission (with it: "from port to port" among the stages); one packet in a hundred '
     "takes longer.",
+    "before the link": "For how long packets wait on average until the link to the server is free: "
+    "no latency here includes that.",
     "core cycles": "Cycles in which cores work, waits for memory included, for each completed "
     "packet. Where they have time to spare they poll small batches, so a full core takes fewer.",
     "instructions": "Instructions that cores dispatch for each completed packet: those that the "

@@ -45,6 +45,10 @@ class Number:
 LIMITED_BY = "limited by"
 """The name of what limits among the main numbers: the only one in words."""
 
+FELT = 0.1
+"""Mean wait before the link over the p99 latency, which does not include it, from which it is one
+of the main numbers."""
+
 SENDERS_SEE = {
     "rtt": "p99 round trip",
     "host_delay": "p99 in the server",
@@ -228,6 +232,9 @@ def _packets(result: Record) -> Iterator[Number]:
         return
     yield _number("p50 latency", spread.percentile(50.0) / 1e3, "µs")
     yield _number("p99 latency", spread.percentile(99.0) / 1e3, "µs")
+    wait_ns = packets.link_wait_ns or 0.0
+    if wait_ns > FELT * spread.percentile(99.0):
+        yield _beside("before the link", wait_ns / 1e3, "µs")
     objective_ns = None if result.peak is None else peaks.objective_ns(result.peak)
     if objective_ns is not None and objective_ns < peaks.FAR * spread.percentile(99.0):
         yield _beside("p99 objective", objective_ns / 1e3, "µs")

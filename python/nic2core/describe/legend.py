@@ -51,14 +51,15 @@ def _what_counts(results: Sequence[Record], rows: Sequence[Row]) -> Iterator[str
             f"“{part.held}” ({part.name}): held for {whole}, but what is more than {own} are "
             "waits for other domains and does not count."
         )
-    more = next((r for r in rows if " + " in r.held), None)
-    if more is not None:
-        own, wait = more.held.split(" + ")
+    # Of each kind of wait the first.
+    more = {r.domain == "descriptors": r for r in reversed(rows) if " + " in r.held}
+    for of_rings, row in more.items():
+        own, wait = row.held.split(" + ")
         for_what = "for PCIe before a credit is taken"
-        if more.domain == "descriptors":
+        if of_rings:
             for_what = "until the NIC has read a descriptor that is posted again"
         yield (
-            f"“{more.held}” ({more.name}): held for {own}, and a wait of {wait} counts too, "
+            f"“{row.held}” ({row.name}): held for {own}, and a wait of {wait} counts too, "
             f"{for_what}."
         )
     of_core = next((r for r in rows if "(core" in r.held), None)

@@ -233,8 +233,8 @@ def _overflows(result: Record) -> str:
 def _comes(of: Overflow) -> str:
     """What comes in a burst, and how much of it can wait."""
     return (
-        f" {three(of.rate)} Mpps come for {time(of.on_us * 1e3)}, of which {of.room:,.0f} packets "
-        "can wait"
+        f" {three(of.fastest)} Mpps come for {time(of.lasts_us * 1e3)}, of which "
+        f"{of.room:,.0f} packets can wait"
     )
 
 

@@ -13,7 +13,7 @@ from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
-from nic2core.explain.help import Help, Helps, settled_with
+from nic2core.explain.help import GAIN_TOLD, Help, Helps, settled_with
 from nic2core.explain.use import link_of_arrivals, serves, uneven
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.scenario.toml_text import as_sets, given
@@ -32,33 +32,56 @@ FITS = 2.0
 drops to be those of full room: queues do not fill alike, and what is drained changes with time."""
 
 
+BEFORE_RINGS = frozenset(
+    {"packet-engine", "pcie", "nic-port", "posted-credits", "iommu", "io-credits"}
+)
+"""Domains that packets pass before they hold a receive descriptor for long: a burst reaches the
+rings no faster than these allow, and waits in the SRAM."""
+
+AFTER_CORES = frozenset({"tx-descriptors", "tx-fetches", "read-tags", "read-credits"})
+"""Domains that packets wait for in the send queues, which then have room for a burst, too."""
+
+
+SOONER = "bursts would reach the rings sooner, and less of them would wait in the NIC's SRAM"
+"""Why a faster way to the rings can lower what is carried."""
+
+
 @dataclass(frozen=True)
 class Overflow:
-    """One burst, and what it finds."""
+    """What bursts find."""
 
-    rate: float
+    packets: float
+    """Packets of a burst."""
+    cycle_us: float
+    """From the beginning of a burst to that of the next."""
+    fastest: float
     """Packets that come while it lasts, millions per second; no more than the link carries."""
-    on_us: float
-    """How long it lasts on the wire."""
-    off_us: float
-    """The pause after it."""
+    by_link: bool
+    """Whether the link spreads the bursts out."""
+    reaches: float
+    """The same of what reaches the room that overflows."""
     drains: float
     """What the server does while packets wait, millions per second."""
     room: float
     """Packets of a burst that can wait, as the drops of the run tell."""
     nominal: float
     """Packets for which there is room when it is empty."""
-    by_link: bool
-    """Whether the link spreads the bursts out."""
     in_rings: bool
     """Whether the receive rings overflow, and not the NIC's SRAM."""
 
-    def carried(self, drains: float, room: float) -> float:
-        """Share of the arrivals that a server would carry that drains so much with so much room."""
-        done = min(self.rate, drains) * self.on_us
-        excess = self.rate * self.on_us - done
+    @property
+    def lasts_us(self) -> float:
+        """How long a burst lasts on the wire."""
+        return self.packets / self.fastest
+
+    def carried(self, reaches: float, drains: float, room: float) -> float:
+        """Share of the arrivals that is carried if bursts reach so much room at such a rate."""
+        lasts_us = self.packets / reaches
+        done = min(reaches, drains) * lasts_us
         # What waits at the end of a burst has to be done before the next.
-        return (done + min(excess, room, drains * self.off_us)) / (self.rate * self.on_us)
+        pause_us = max(0.0, self.cycle_us - lasts_us)
+        waits = min(self.packets - done, room, drains * pause_us)
+        return (done + waits) / self.packets
 
 
 def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow | None:
@@ -72,24 +95,25 @@ def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow 
     if traffic.get("kind") != "bursts" or not dropped or data.demand_mpps is None or uneven(data):
         return None
     on_us, off_us = (nanoseconds(traffic[key]) / 1e3 for key in ("on", "off"))
-    if data.measured_ns < 1e3 * (on_us + off_us):
+    cycle_us = on_us + off_us
+    in_rings = packets.dropped_no_descriptor >= MOSTLY * dropped
+    at_one_place = in_rings or packets.dropped_sram >= MOSTLY * dropped
+    if not at_one_place or data.measured_ns < 1e3 * cycle_us:
         return None
-    of_burst = data.demand_mpps * (on_us + off_us)
+    of_burst = data.demand_mpps * cycle_us
     link = link_of_arrivals(data)
     most = inf if link is None or not link.busy_ps else 1e6 * link.uses / link.busy_ps
-    rate = min(of_burst / on_us, most)
-    longer_us = of_burst / rate
-    off_us -= longer_us - on_us
-    in_rings = packets.dropped_no_descriptor >= MOSTLY * dropped
-    if off_us <= 0 or not (in_rings or packets.dropped_sram >= MOSTLY * dropped):
+    fastest = min(of_burst / on_us, most)
+    reaches, drains = _reaches(model, fastest, in_rings=in_rings), _drains(model)
+    room = of_burst * (1 - packets.drop_share) - drains * of_burst / reaches
+    nominal = _room(data, scenario, model, in_rings=in_rings)
+    if drains >= reaches or of_burst / reaches >= cycle_us:
         return None
-    drains = _drains(model)
-    room = of_burst * (1 - packets.drop_share) - drains * longer_us
-    nominal = _room(data, scenario, in_rings=in_rings)
-    if drains >= rate or not nominal / FITS <= room <= nominal * FITS:
+    if not nominal / FITS <= room <= nominal * FITS:
         return None
-    by_link = rate == most
-    return Overflow(rate, longer_us, off_us, drains, room, nominal, by_link, in_rings)
+    return Overflow(
+        of_burst, cycle_us, fastest, fastest == most, reaches, drains, room, nominal, in_rings
+    )
 
 
 def helps_at_times(
@@ -111,11 +135,19 @@ def helps_at_times(
         if of is None or (change.domain == "wire" and of.by_link):
             return nan
         text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
-        more = _room(data, json.loads(text), in_rings=of.in_rings) / of.nominal
-        carried = of.carried(_drains(settled_with(change.apply, model)), more * of.room)
-        return carried / of.carried(of.drains, of.room) - 1
+        changed = settled_with(change.apply, model)
+        more = _room(data, json.loads(text), model, in_rings=of.in_rings) / of.nominal
+        reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
+        carried = of.carried(reaches, _drains(changed), more * of.room)
+        return carried / of.carried(of.reaches, of.drains, of.room) - 1
 
-    return Helps(h if h.unknown or h.harm else replace(h, predicted=predicted(h)) for h in found)
+    def in_bursts(help_: Help) -> Help:
+        if help_.unknown or help_.harm:
+            return help_
+        gain = predicted(help_)
+        return replace(help_, predicted=gain, harm=SOONER if gain < -GAIN_TOLD else "")
+
+    return Helps(in_bursts(h) for h in found)
 
 
 def _drains(model: Model) -> float:
@@ -123,10 +155,19 @@ def _drains(model: Model) -> float:
     return replace(model, demand=inf).rate
 
 
-def _room(data: Results, scenario: dict[str, Any], *, in_rings: bool) -> float:
-    """Packets that can wait in empty receive rings, or in the NIC's SRAM."""
+def _reaches(model: Model, fastest: float, *, in_rings: bool) -> float:
+    """The rate at which bursts reach the rings, or the SRAM, millions per second."""
+    if not in_rings:
+        return fastest
+    return min([fastest, *(rate for name, rate in model.allows.items() if name in BEFORE_RINGS)])
+
+
+def _room(data: Results, scenario: dict[str, Any], model: Model, *, in_rings: bool) -> float:
+    """Packets that can wait in empty rings, or in the NIC's SRAM."""
     if not in_rings:
         mean_bytes = data.packets.offered_gbps / data.packets.offered_mpps * 1e3 / 8
         return size_bytes(scenario["machine"]["nic"]["sram"]) / mean_bytes
     cores = sum(t["cores"]["count"] for t in scenario["tenants"] if serves(data, t))
-    return float(cores * scenario["queues"]["rx_descriptors"])
+    queues = scenario["queues"]
+    sends: int = queues["tx_descriptors"] if model.tightest in AFTER_CORES else 0
+    return float(cores * (queues["rx_descriptors"] + sends))

@@ -64,11 +64,10 @@ def test_what_a_burst_loses_is_explained(rings: Result) -> None:
     assert rings.limit is Limit.BURSTS
     assert overflow is not None
     # 60 Gbps of 536 B on the wire; two rings of 512, of which packets in service hold some.
-    assert overflow.rate == pytest.approx(60e3 / 8 / 536, rel=0.001)
+    assert overflow.fastest == pytest.approx(60e3 / 8 / 536, rel=0.001)
     assert 800 < overflow.room <= overflow.nominal == 1024
-    assert overflow.carried(overflow.drains, overflow.room) == pytest.approx(
-        1 - rings.drop_share, rel=1e-9
-    )
+    as_run = overflow.carried(overflow.reaches, overflow.drains, overflow.room)
+    assert as_run == pytest.approx(1 - rings.drop_share, rel=1e-9)
     assert (
         f"during bursts, when no receive descriptor is free: 14.0 Mpps come for 300 µs, of which "
         f"{overflow.room:,.0f} packets can wait, and the cores allow"
@@ -106,8 +105,8 @@ def test_a_faster_link_would_change_bursts_that_it_spreads_out() -> None:
     result = api.run("ddio-bench", {**TWO_CORES, "traffic": faster})
     overflow = result.overflow
     assert overflow is not None
-    assert overflow.rate == pytest.approx(100e3 / 8 / 536, rel=0.01)
-    assert overflow.on_us == pytest.approx(200 * 1.2, rel=0.01)
+    assert overflow.fastest == pytest.approx(100e3 / 8 / 536, rel=0.01)
+    assert overflow.lasts_us == pytest.approx(200 * 1.2, rel=0.01)
     (link,) = (h for h in result.helps if h.change.domain == "wire")
     assert isnan(link.predicted)
 

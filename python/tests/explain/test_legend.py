@@ -35,6 +35,11 @@ def test_each_form_of_a_time_is_explained_by_its_first_row(ddio: Result) -> None
     assert "held for 2 us, and a wait of 1 us counts too, until the NIC" in said("2 us + 1 us")
     assert "counts too, for PCIe before" in said("2 us + 1 us", "io-credits")
     assert "“9 us (core 3: 2 us)”" in said("9 us (core 3: 2 us)")
+    # Both kinds of a wait that counts, each by its first row.
+    credits_ = replace(row, held="3 us + 4 us", domain="io-credits", name="I/O write credits")
+    both = what_counts([], [replace(row, held="2 us + 1 us"), credits_])
+    assert "1 us counts too, until the NIC" in both
+    assert "“3 us + 4 us” (I/O write credits): held for 3 us" in both
 
 
 def test_marks_and_changes_are_explained_where_there_are_some(ddio: Result) -> None:
