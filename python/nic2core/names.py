@@ -121,6 +121,15 @@ def latencies(data: Results) -> dict[str, Distribution]:
     return {LATENCIES.get(s.stage, s.stage): s.distribution for s in data.latency}
 
 
+TAILS = {
+    "p99_ns": "p99",
+    "p99_read_ns": "p99 read",
+    "p99_slowdown_shortest": "p99 slowdown\nshortest reads",
+    "p99_slowdown_longest": "p99 slowdown\nlongest reads",
+}
+"""Columns of a sweep's table that are a tail, with their names above a column of a narrow table."""
+
+
 def stage(name: str) -> str:
     """The display name of a stage of the path."""
     return STAGES.get(name, name)

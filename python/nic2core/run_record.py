@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
-from nic2core.explain.bursts import Overflow, helps_at_times, overflow
+from nic2core.explain.bursts import LOST_AT_PEAK, Overflow, helps_at_times, overflow
 from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import GAIN_TOLD, Help, Helps, helps
 from nic2core.explain.limit import AT_TIMES, Limit, Run
@@ -22,7 +22,7 @@ from nic2core.explain.model import SAME
 from nic2core.explain.overload import most_to_gain
 from nic2core.explain.settings import setting_changes
 from nic2core.explain.stages import Stage, stages
-from nic2core.explain.use import work
+from nic2core.explain.use import COMES_IN_BURSTS, work
 from nic2core.files import write_parquet, write_whole
 from nic2core.listing import forget_listing, listed_runs
 from nic2core.results.saved import Saved, mismatch
@@ -221,10 +221,16 @@ class Record:
         if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)
         found = helps(model, changes, data.measured_ns)
+        if self.peak is not None and self.peak.failed_by == "drops" and self._in_bursts:
+            return Helps(replace(h, predicted=nan, unknown=LOST_AT_PEAK) for h in found)
         at_times = self.limit in AT_TIMES or self.overflow is not None
         if at_times and most_to_gain(self.data) > GAIN_TOLD:
             return helps_at_times(self.overflow, self.data, self.scenario, model, found)
         return found
+
+    @property
+    def _in_bursts(self) -> bool:
+        return (self.scenario.get("traffic") or {}).get("kind") in COMES_IN_BURSTS
 
     def check_capture(self) -> None:
         """Refuse to run this again if the capture is missing or has changed."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import polars as pl
 
 from nic2core import names
-from nic2core.explain.io_lines import written
+from nic2core.explain.io_lines import placed, written
 from nic2core.results.bases import PERCENTILES, column
 from nic2core.results.models import (
     ConnectionResults,
@@ -128,8 +128,7 @@ class Tables:
         rows: list[tuple[str | int | None, ...]] = []
         if io is not None and io.write_hits is not None:
             missed = (io.write_moves, io.write_misses, io.write_bypasses)
-            aside = sum(of.write_asides for of in io.by_kind)
-            rows.append(("write", written(io) - aside, io.write_hits, *missed))
+            rows.append(("write", placed(io), io.write_hits, *missed))
         if io is not None and io.read_hits + io.read_misses > 0:
             read = io.read_hits + io.read_misses
             rows.append(("read", read, io.read_hits, None, io.read_misses, None))
@@ -145,10 +144,8 @@ class Tables:
         rows: list[tuple[str | int | None, ...]] = []
         for of in self.data.io.by_kind if self.data.io is not None else ():
             missed = (of.write_moves, of.write_misses, of.write_bypasses, of.write_asides)
-            lines = written(of)
-            if lines > 0:
-                of_ratio = lines - of.write_asides
-                rows.append(("write", of.kind, of_ratio, of.write_hits, *missed))
+            if written(of) > 0:
+                rows.append(("write", of.kind, placed(of), of.write_hits, *missed))
             read = of.read_hits + of.read_misses
             if read > 0:
                 rows.append(("read", of.kind, read, of.read_hits, None, of.read_misses, None, None))

@@ -117,6 +117,13 @@ def count(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
+def tail(column: str, value: float | None) -> str:
+    """A tail of a run, by column of a sweep's table: a time, or how many times as long."""
+    if value is None:
+        return NOTHING
+    return time(value) if column.endswith("_ns") else three(value)
+
+
 def listed(names: Iterable[str]) -> str:
     """One or several names as in a sentence: `a, b and c`."""
     *others, last = names

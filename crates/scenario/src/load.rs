@@ -247,10 +247,7 @@ fn merge_machine(
         Some(file) => format!("names {}, which is a scenario, not a machine", file.display()),
         None => "names no machine file".into(),
     };
-    // What else lies beside a scenario, or in the working directory, are seldom machines.
-    searched.remove(0);
-    searched.retain(|folder| folder != Path::new("."));
-    Err(wrong(&problem, available(files, &searched, &file)))
+    Err(wrong(&problem, available(files, &searched[1..], &file)))
 }
 
 /// Whether a file that was read as a machine has the tables of a scenario.
@@ -267,7 +264,9 @@ fn is_machine(root: &Node) -> bool {
 
 /// The machines that exist, except the file that was given, which is not one.
 fn available(files: &dyn Files, folders: &[PathBuf], given: &str) -> String {
-    let mut names: Vec<String> = folders.iter().flat_map(|f| files.names(f)).collect();
+    // What else lies in the working directory are seldom machines.
+    let listed = folders.iter().filter(|folder| *folder != Path::new("."));
+    let mut names: Vec<String> = listed.flat_map(|f| files.names(f)).collect();
     names.retain(|name| name.ends_with(".toml") && name != given);
     names.sort();
     names.dedup();

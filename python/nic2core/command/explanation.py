@@ -14,7 +14,6 @@ from nic2core.command.terminal import bar
 from nic2core.describe.hints import at_ease, hints
 from nic2core.describe.legend import legend
 from nic2core.describe.limits import Row, limits_of
-from nic2core.describe.tails import HEADS, tail_text
 from nic2core.describe.verdict import verdict
 from nic2core.explain.help import tail_columns
 from nic2core.explain.use import one, work
@@ -144,7 +143,7 @@ def _change_heads(helps: Sequence[Help]) -> list[Head]:
     if any(h.measured is not None or h.refused is not None for h in helps):
         heads.append(("re-run", "right"))
     if any(h.drop_share is not None for h in helps):
-        heads += [("dropped", "right"), *((HEADS[c], "right") for c in tail_columns(helps))]
+        heads += [("dropped", "right"), *((names.TAILS[c], "right") for c in tail_columns(helps))]
     return heads
 
 
@@ -160,7 +159,7 @@ def _change_cells(help_: Help | None, columns: Sequence[str]) -> list[str]:
         if help_.drop_share is not None:
             drops = words.percent(help_.drop_share)
             cells.append(f"{drops} *" if help_.filling else drops)
-            cells += [tail_text(c, help_.tails.get(c)) for c in columns]
+            cells += [words.tail(c, help_.tails.get(c)) for c in columns]
     return cells
 
 

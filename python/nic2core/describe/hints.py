@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nic2core import names, words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.stated import stated_instructions
-from nic2core.describe.tails import NAMES, tail_text, tails
+from nic2core.describe.tails import NAMES, tails
 from nic2core.explain.change import Takes
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.help import GAIN_TOLD
@@ -131,9 +131,11 @@ def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
     if most is None:
         return
     equal = [_named(h) for h in found if h is not most and _in_percent(h) == _in_percent(most)]
+    every = {h.change.domain for h in result.helps} <= {h.change.domain for h in helps}
+    best = "Best single change" if every else "Best of these changes"
     as_much = f" (as much as: {'; '.join(equal)})" if equal else ""
     yield (
-        f"Best single change: {_named(most)}, {words.gain(_gain(most))}{as_much}: "
+        f"{best}: {_named(most)}, {words.gain(_gain(most))}{as_much}: "
         f"{_with_changes(result, [most.change], saved)}."
     )
     setting = _most([h for h in known if h.change.takes is Takes.SETTING])
@@ -147,7 +149,7 @@ def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
 def _less(result: Record, helps: Sequence[Help], check: str) -> Iterator[str]:
     """What re-runs are to be compared with, or that a change may reduce drops and latency."""
     dropped = result.data.packets.drop_share
-    known = [f"the {NAMES[c]} is {tail_text(c, value)}" for c, value in tails(result).items()]
+    known = [f"the {NAMES[c]} is {words.tail(c, value)}" for c, value in tails(result).items()]
     if any(h.drop_share is not None for h in helps) and known:
         without = words.listed([f"{words.percent(dropped)} of the packets are dropped", *known])
         yield f"Without a change, {without}."
@@ -165,17 +167,27 @@ def _less(result: Record, helps: Sequence[Help], check: str) -> Iterator[str]:
 
 def _lowest_tails(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
     """The change after which each tail was lowest, of those that can be made and were run."""
-    ran = [h for h in helps if h.change.takes is not Takes.IDEAL and not h.filling]
+    ran = [
+        h
+        for h in helps
+        if h.change.takes is not Takes.IDEAL and not h.filling and not _costs(result, h)
+    ]
     for column, without in tails(result).items():
         found = [h for h in ran if h.tails.get(column, without) <= (1 - FELT) * without]
         if not found:
             continue
         lowest = min(found, key=lambda h: h.tails[column])
         yield (
-            f"Lowest {NAMES[column]}: {_named(lowest)}, {tail_text(column, lowest.tails[column])} "
-            f"instead of {tail_text(column, without)}: "
+            f"Lowest {NAMES[column]}: {_named(lowest)}, {words.tail(column, lowest.tails[column])} "
+            f"instead of {words.tail(column, without)}: "
             f"{_with_changes(result, [lowest.change], saved)}."
         )
+
+
+def _costs(result: Record, help_: Help) -> bool:
+    """Whether a change that was run lowers the rate, or drops more."""
+    more = (help_.drop_share or 0.0) > result.data.packets.drop_share
+    return more or (help_.measured or 0.0) < -GAIN_TOLD
 
 
 def _most(helps: Sequence[Help]) -> Help | None:

@@ -10,7 +10,7 @@ from nic2core.explain.queues import OF_QUEUES
 from nic2core.explain.use import work
 
 FEW_DESCRIPTORS = 0.8
-"""Load up to which reads of transmit descriptors may look fuller than they are."""
+"""Load up to which reads of transmit descriptors are not full, although as many are under way."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,10 +70,10 @@ def _what_counts(results: Sequence[Record], rows: Sequence[Row]) -> Iterator[str
         )
     if any(r.domain in OF_QUEUES for r in rows):
         yield "Of what each queue has its own, `in use` is that of the fullest queue."
-    if any(r.domain == "tx-fetches" and r.load < FEW_DESCRIPTORS for r in rows):
+    if any(_reads_look_full(result) for result in results):
         yield (
-            "A send queue reads descriptors whenever there are some, so a read may always be under "
-            "way: it is full only if each brings all that it can, which the bar shows."
+            "A send queue reads transmit descriptors whenever there are some: reads are under way "
+            "most of the time, but they are full only if each brings all that it can."
         )
     fewer = next((r for r in rows if r.tip), None)
     if fewer is not None:
@@ -82,6 +82,13 @@ def _what_counts(results: Sequence[Record], rows: Sequence[Row]) -> Iterator[str
         yield "The memory bus allows what its channels' read queues do, which are fuller."
     if any(_queue_of_writes_is_fuller(result) for result in results):
         yield "The IOMMU allows what its queue of writes does, which is fuller."
+
+
+def _reads_look_full(result: Record) -> bool:
+    use = next((use for use in result.model.used if use.name == "tx-fetches"), None)
+    if use is None or use.load >= FEW_DESCRIPTORS:
+        return False
+    return use.occupancy >= FEW_DESCRIPTORS * use.credits
 
 
 def _read_queues_are_fuller(result: Record) -> bool:

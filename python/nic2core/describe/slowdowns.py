@@ -33,10 +33,14 @@ def slowdown(of: SizeResults, percentile: float) -> float:
     return of.latency.percentile(percentile) / of.alone_ns
 
 
+def is_known(of: SizeResults, percentile: float) -> bool:
+    """Whether a read lies beyond a percentile of them; otherwise it is their largest."""
+    return percentile <= 50 or of.latency.count * (1 - percentile / 100) >= 1
+
+
 def _told(of: SizeResults, percentile: float) -> str:
-    """A slowdown as text: of fewer reads than have one beyond it, a percentile is their largest."""
-    beyond = of.latency.count * (1 - percentile / 100)
-    return three(slowdown(of, percentile)) if beyond >= 1 or percentile <= 50 else NOTHING
+    """A slowdown as text."""
+    return three(slowdown(of, percentile)) if is_known(of, percentile) else NOTHING
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core import words
 from nic2core.describe import senders, slowdowns
 
 if TYPE_CHECKING:
@@ -18,14 +17,6 @@ NAMES = {
 }
 """The columns of a sweep's table that are a tail, with their names in a sentence."""
 
-HEADS = {
-    "p99_ns": "p99",
-    "p99_read_ns": "p99 read",
-    "p99_slowdown_shortest": "p99 slowdown\nshortest reads",
-    "p99_slowdown_longest": "p99 slowdown\nlongest reads",
-}
-"""Their names above a column of a narrow table."""
-
 
 def tails(result: Record) -> dict[str, float]:
     """The tails of a run by column, ns or times; without those of which it has none.
@@ -35,17 +26,14 @@ def tails(result: Record) -> dict[str, float]:
     """
     ends = slowdowns.ends(result.data)
     if ends is not None:
-        of = {"p99_slowdown_shortest": ends.shortest}
-        if ends.longest is not ends.shortest:
-            of["p99_slowdown_longest"] = ends.longest
-        return {column: slowdowns.slowdown(size, 99.0) for column, size in of.items()}
+        of = {"p99_slowdown_shortest": ends.shortest, "p99_slowdown_longest": ends.longest}
+        if ends.longest is ends.shortest:
+            del of["p99_slowdown_longest"]
+        return {
+            column: slowdowns.slowdown(size, 99.0)
+            for column, size in of.items()
+            if slowdowns.is_known(size, 99.0)
+        }
     whole_read = senders.p99_ns(result.data, "read_latency")
     found = {"p99_ns": result.p99_ns} if whole_read is None else {"p99_read_ns": whole_read}
     return {column: ns for column, ns in found.items() if ns is not None}
-
-
-def tail_text(column: str, value: float | None) -> str:
-    """A tail as text."""
-    if value is None:
-        return words.NOTHING
-    return words.time(value) if column.endswith("_ns") else words.three(value)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core.explain.help import GAIN_TOLD, Help, Helps, settled_with
+from nic2core.explain.overload import dropping
 from nic2core.explain.use import link_of_arrivals, serves, uneven
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.scenario.toml_text import as_sets, given
@@ -42,6 +43,11 @@ AFTER_CORES = frozenset({"tx-descriptors", "tx-fetches", "read-tags", "read-cred
 """Domains that packets wait for in the send queues, which then have room for a burst, too."""
 
 
+LOST_AT_PEAK = (
+    "what bursts lose sets this peak, and how fast they may come depends on the room for them"
+)
+"""Why the gains of a peak of bursts that drops set are not known."""
+
 SOONER = "bursts would reach the rings sooner, and less of them would wait in the NIC's SRAM"
 """Why a faster way to the rings can lower what is carried."""
 
@@ -66,6 +72,8 @@ class Overflow:
     """Packets of a burst that can wait, as the drops of the run tell."""
     nominal: float
     """Packets for which there is room when it is empty."""
+    rings: int
+    """Number of receive rings; 1 if the SRAM overflows."""
     in_rings: bool
     """Whether the receive rings overflow, and not the NIC's SRAM."""
 
@@ -92,7 +100,10 @@ def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow 
     """
     traffic, packets = scenario.get("traffic") or {}, data.packets
     dropped = packets.dropped_sram + packets.dropped_no_descriptor
-    if traffic.get("kind") != "bursts" or not dropped or data.demand_mpps is None or uneven(data):
+    if traffic.get("kind") != "bursts" or not dropped or data.demand_mpps is None:
+        return None
+    # One ring may be full while others have room.
+    if uneven(data) or (dropping(data) is not None and len(data.queues) > 1):
         return None
     on_us, off_us = (nanoseconds(traffic[key]) / 1e3 for key in ("on", "off"))
     cycle_us = on_us + off_us
@@ -106,13 +117,15 @@ def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow 
     fastest = min(of_burst / on_us, most)
     reaches, drains = _reaches(model, fastest, in_rings=in_rings), _drains(model)
     room = of_burst * (1 - packets.drop_share) - drains * of_burst / reaches
-    nominal = _room(data, scenario, model, in_rings=in_rings)
+    rings = _rings(data, scenario, scenario) if in_rings else 1
+    nominal = rings * _holds(data, scenario, model, in_rings=in_rings)
     if drains >= reaches or of_burst / reaches >= cycle_us:
         return None
     if not nominal / FITS <= room <= nominal * FITS:
         return None
+    by_link = fastest == most
     return Overflow(
-        of_burst, cycle_us, fastest, fastest == most, reaches, drains, room, nominal, in_rings
+        of_burst, cycle_us, fastest, by_link, reaches, drains, room, nominal, rings, in_rings
     )
 
 
@@ -129,23 +142,27 @@ def helps_at_times(
     would help.
     """
 
-    def predicted(help_: Help) -> float:
-        change = help_.change
-        # A faster link lets bursts come in less time.
-        if of is None or (change.domain == "wire" and of.by_link):
-            return nan
-        text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
-        changed = settled_with(change.apply, model)
-        more = _room(data, json.loads(text), model, in_rings=of.in_rings) / of.nominal
-        reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
-        carried = of.carried(reaches, _drains(changed), more * of.room)
-        return carried / of.carried(of.reaches, of.drains, of.room) - 1
-
     def in_bursts(help_: Help) -> Help:
+        change = help_.change
         if help_.unknown or help_.harm:
             return help_
-        gain = predicted(help_)
-        return replace(help_, predicted=gain, harm=SOONER if gain < -GAIN_TOLD else "")
+        # A faster link lets bursts come in less time.
+        if of is None or (change.domain == "wire" and of.by_link):
+            return replace(help_, predicted=nan)
+        text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
+        then, changed = json.loads(text), settled_with(change.apply, model)
+        rings = _rings(data, scenario, then) if of.in_rings else 1
+        # What a ring holds for other reasons, such as packets in service, is the same in each.
+        used = (of.nominal - of.room) / of.rings
+        room = rings * (_holds(data, then, model, in_rings=of.in_rings) - used)
+        reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
+        gain = of.carried(reaches, _drains(changed), room)
+        gain = gain / of.carried(of.reaches, of.drains, of.room) - 1
+        if gain > GAIN_TOLD and change.gain_unknown:
+            return replace(help_, predicted=nan, unknown=change.gain_unknown)
+        if reaches > of.reaches and gain < -GAIN_TOLD:
+            return replace(help_, predicted=gain, harm=SOONER)
+        return replace(help_, predicted=max(0.0, gain))
 
     return Helps(in_bursts(h) for h in found)
 
@@ -162,12 +179,17 @@ def _reaches(model: Model, fastest: float, *, in_rings: bool) -> float:
     return min([fastest, *(rate for name, rate in model.allows.items() if name in BEFORE_RINGS)])
 
 
-def _room(data: Results, scenario: dict[str, Any], model: Model, *, in_rings: bool) -> float:
-    """Packets that can wait in empty rings, or in the NIC's SRAM."""
+def _rings(data: Results, scenario: dict[str, Any], then: dict[str, Any]) -> int:
+    """The receive rings of a run's tenants that serve packets, in this or a changed scenario."""
+    both = zip(scenario["tenants"], then["tenants"], strict=True)
+    return sum(changed["cores"]["count"] for tenant, changed in both if serves(data, tenant))
+
+
+def _holds(data: Results, scenario: dict[str, Any], model: Model, *, in_rings: bool) -> float:
+    """Packets that can wait in an empty ring, and its send queue if that fills, or in the SRAM."""
     if not in_rings:
         mean_bytes = data.packets.offered_gbps / data.packets.offered_mpps * 1e3 / 8
         return size_bytes(scenario["machine"]["nic"]["sram"]) / mean_bytes
-    cores = sum(t["cores"]["count"] for t in scenario["tenants"] if serves(data, t))
     queues = scenario["queues"]
-    sends: int = queues["tx_descriptors"] if model.tightest in AFTER_CORES else 0
-    return float(cores * (queues["rx_descriptors"] + sends))
+    sends = queues["tx_descriptors"] if model.tightest in AFTER_CORES else 0
+    return float(queues["rx_descriptors"] + sends)

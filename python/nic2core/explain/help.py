@@ -112,7 +112,18 @@ class Helps(list[Help]):
         shown = pl.DataFrame(
             rows, ["domain", "change", "takes", "helps by", "re-run"], orient="row"
         )
-        return shown if any(h.measured is not None for h in self) else shown.drop("re-run")
+        if all(h.measured is None for h in self):
+            return shown.drop("re-run")
+        if all(h.drop_share is None for h in self):
+            return shown
+        dropped = [
+            words.NOTHING if h.drop_share is None else words.percent(h.drop_share) for h in self
+        ]
+        tails = [
+            pl.Series(names.TAILS[column], [words.tail(column, h.tails.get(column)) for h in self])
+            for column in tail_columns(self)
+        ]
+        return shown.with_columns(pl.Series("dropped", dropped), *tails)
 
     def __repr__(self) -> str:
         """The table, at a Python prompt."""

@@ -15,6 +15,14 @@ def written(io: IoKindResults | IoResults) -> int:
     """
     if io.written is not None:
         return io.written
+    return (io.write_hits or 0) + (io.write_misses or 0) + io.write_bypasses + _aside(io)
+
+
+def placed(io: IoKindResults | IoResults) -> int:
+    """Those of them that a hit ratio is of: not those that lie outside of the caches."""
+    return written(io) - _aside(io)
+
+
+def _aside(io: IoKindResults | IoResults) -> int:
     kinds: list[IoKindResults] = getattr(io, "by_kind", [io])
-    asides = sum(of.write_asides for of in kinds)
-    return (io.write_hits or 0) + (io.write_misses or 0) + io.write_bypasses + asides
+    return sum(of.write_asides for of in kinds)

@@ -27,10 +27,18 @@ class Wanted:
 
 
 def wanted(data: Results) -> list[Wanted]:
-    """What each core would do without loss, if every packet took as long as those that it did."""
-    span_ps = data.measured_ns * 1e3
+    """What each core would do without loss, if every packet took as long as those that it did.
+
+    With as many packets as come on average: a burst may bring more in the measured time. Empty for
+    closed-loop senders, which send what was lost again.
+    """
+    offered = data.packets.offered_mpps
+    if data.transport is not None or data.demand_mpps is None or not offered:
+        return []
+    # Of a load that a link does not carry, no more comes.
+    each = min(1.0, data.demand_mpps / offered) / (data.measured_ns * 1e3)
     return [
-        Wanted(q.core, q.core_busy_ps / span_ps * (1 + q.dropped / q.received))
+        Wanted(q.core, each * q.core_busy_ps * (1 + q.dropped / q.received))
         for q in data.queues
         if q.core_busy_ps is not None and q.dropped is not None and q.received
     ]

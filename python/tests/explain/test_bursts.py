@@ -66,8 +66,12 @@ def test_what_a_burst_loses_is_explained(rings: Result) -> None:
     # 60 Gbps of 536 B on the wire; two rings of 512, of which packets in service hold some.
     assert overflow.fastest == pytest.approx(60e3 / 8 / 536, rel=0.001)
     assert 800 < overflow.room <= overflow.nominal == 1024
-    as_run = overflow.carried(overflow.reaches, overflow.drains, overflow.room)
-    assert as_run == pytest.approx(1 - rings.drop_share, rel=1e-9)
+    without = overflow.carried(overflow.reaches, overflow.drains, 0)
+    assert without == pytest.approx(overflow.drains / overflow.reaches)
+    # What can wait is drained in the pause of 500 us.
+    assert overflow.carried(overflow.reaches, overflow.drains, 1e6) == pytest.approx(
+        min(1, overflow.drains * 0.8 / (overflow.reaches * 0.3))
+    )
     assert (
         f"during bursts, when no receive descriptor is free: 14.0 Mpps come for 300 µs, of which "
         f"{overflow.room:,.0f} packets can wait, and the cores allow"
@@ -155,3 +159,80 @@ def test_the_queue_that_drops_is_named_and_so_is_a_core_that_can_never_do_its_sh
     assert {n.name: n.value for n in headline(result)}["dropped most"] == (
         f"core {more.core}: {percent(dropped.share)}"
     )
+
+
+def test_a_burst_that_is_longer_than_the_measured_time_is_no_lasting_load() -> None:
+    few = {**BURSTS, "flows": 200}
+    part = {**TWO_CORES, "traffic": few, "run.duration": "500 us"}
+    result = api.run("ddio-bench", part)
+    # While it lasts, more comes than the cores can do.
+    assert result.drop_share > 0.1
+    assert overloaded(result.data) is None
+    assert result.limit is Limit.BURSTS
+    assert result.overflow is None
+
+
+def test_of_rings_that_do_not_overflow_alike_nothing_is_predicted() -> None:
+    result = api.run("ddio-bench", {**TWO_CORES, "traffic": {**BURSTS, "flows": 100}})
+    assert result.limit is Limit.BURSTS
+    assert dropping(result.data) is not None
+    assert result.overflow is None
+    assert all(isnan(h.predicted) for h in result.helps if not h.harm)
+
+
+def test_only_rings_of_those_that_serve_count() -> None:
+    def gain(*tenants: dict[str, Any]) -> float:
+        of_all = {key: of for key, of in TWO_CORES.items() if not key.startswith("tenants")}
+        short = {"queues.rx_descriptors": 256, "tenants": list(tenants)}
+        result = api.run("ddio-bench", {**of_all, **short})
+        (more,) = (h for h in result.helps if h.change.what == "5 cores")
+        return more.predicted
+
+    app = {"kind": "l2fwd", "packet_instructions": 5200}
+    xmem = {"kind": "xmem", "region": "64 KiB", "pattern": "random"}
+
+    def cores(first: int, count: int) -> dict[str, int]:
+        return {"first": first, "count": count}
+
+    alone = gain({"name": "a", "app": app, "cores": cores(0, 4)})
+    behind = gain(
+        {"name": "x", "app": xmem, "cores": cores(0, 2)},
+        {"name": "a", "app": app, "cores": cores(2, 4)},
+    )
+    assert alone > 0.1
+    assert behind == pytest.approx(alone, abs=0.02)
+
+
+def test_what_a_small_ring_does_not_use_for_bursts_is_no_larger_in_a_longer_one() -> None:
+    small = {"queues.rx_descriptors": 64, "queues.post_batch": 16, "tenants.0.cores.count": 5}
+    app = {"tenants.0.app": {"kind": "l2fwd", "packet_instructions": 9000}}
+    on = {"traffic": {**BURSTS, "on": "60 us", "off": "240 us"}, "run.duration": "1.8 ms"}
+    result = api.run("ddio-bench", {**TWO_CORES, **small, **app, **on})
+    (help_,) = of(result, "descriptors: twice the descriptors").values()
+    assert help_.measured is not None
+    assert help_.measured > 0.3
+    assert help_.error == pytest.approx(0, abs=0.05)
+
+
+def test_of_a_peak_that_drops_in_bursts_set_nothing_is_predicted() -> None:
+    found = api.find_peak("ddio-bench", {**TWO_CORES, "slo.p99": "1 ms"})
+    assert found.peak is not None
+    assert found.peak.failed_by == "drops"
+    assert all(isnan(h.predicted) and h.unknown for h in found.helps)
+
+
+def test_a_tail_is_not_lowest_where_more_is_dropped() -> None:
+    calm = api.run("ddio-bench", {**TWO_CORES, "queues.rx_descriptors": 1024})
+    assert calm.drop_share == 0
+    tail = calm.p99_ns
+    assert tail is not None
+    first, second, *_ = calm.helps
+    ran = [
+        replace(first, measured=-0.1, drop_share=0.1, tails={"p99_ns": 0.3 * tail}),
+        replace(second, measured=0.0, drop_share=0.0, tails={"p99_ns": 0.6 * tail}),
+    ]
+    (said,) = (h for h in hints(calm, ran) if h.startswith("Lowest p99 latency"))
+    assert second.change.what in said
+    shown = repr(Helps(ran))
+    assert "dropped" in shown
+    assert "10.0 %" in shown

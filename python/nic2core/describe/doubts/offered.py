@@ -45,8 +45,10 @@ def full_link(result: Record) -> Warned | None:
         )
         return Warned(text, waits_ns)
     offered = data.packets.offered_mpps
-    carries = gigabits(link) * 1e3 / _wire_bits(data.packets) if offered > 0 else 0.0
-    if demand < ASKED * carries and link_of_arrivals(data) is None:
+    wire = data.by_domain["wire"]
+    carries = 1e6 * wire.uses / wire.busy_ps
+    sends = link_of_arrivals(data) is None
+    if sends and data.packets.drop_share == 0 and demand < ASKED * carries:
         return _draining(result, demand, carries)
     beyond = (
         f"the traffic asks for {three(demand)} Mpps, but the {link} link delivers only "
