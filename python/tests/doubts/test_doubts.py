@@ -623,6 +623,6 @@ def test_a_link_that_still_sends_what_had_queued_needs_a_longer_warm_up() -> Non
     (text,) = told("98 Gbps", 470)
     # 2 Gbps are left: 0.47 Mpps.
     assert "asks for 98.0 % of it: 470 packets on average wait to be sent" in text
-    assert "some 1.00 ms to drain: set run.warmup to 1.2 ms or more" in text
+    assert "some 999 µs to drain: set run.warmup to 1.1 ms or more" in text
     assert not told("99.8 Gbps", 470)
     assert not told("98 Gbps", 470, drop_share=0.1)
