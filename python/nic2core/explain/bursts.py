@@ -48,6 +48,12 @@ LOST_AT_PEAK = (
 )
 """Why the gains of a peak of bursts that drops set are not known."""
 
+RINGS_INSTEAD = (
+    "what waits in the NIC's SRAM would come out of it faster than the cores take it, and may "
+    "overflow the rings instead"
+)
+"""Why it is not known what a faster way out of the SRAM gives."""
+
 SOONER = "bursts would reach the rings sooner, and less of them would wait in the NIC's SRAM"
 """Why a faster way to the rings can lower what is carried."""
 
@@ -158,6 +164,9 @@ def helps_at_times(
         reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
         gain = of.carried(reaches, _drains(changed), room)
         gain = gain / of.carried(of.reaches, of.drains, of.room) - 1
+        in_rings = _rings(data, scenario, then) * _holds(data, then, model, in_rings=True)
+        if not of.in_rings and _overflows(in_rings, of.packets, of.fastest, changed):
+            return replace(help_, predicted=nan, unknown=RINGS_INSTEAD)
         if gain > GAIN_TOLD and change.gain_unknown:
             return replace(help_, predicted=nan, unknown=change.gain_unknown)
         if reaches > of.reaches and gain < -GAIN_TOLD:
@@ -177,6 +186,14 @@ def _reaches(model: Model, fastest: float, *, in_rings: bool) -> float:
     if not in_rings:
         return fastest
     return min([fastest, *(rate for name, rate in model.allows.items() if name in BEFORE_RINGS)])
+
+
+def _overflows(room: float, packets: float, fastest: float, model: Model) -> bool:
+    """Whether bursts that wait in the SRAM would come out of it faster than rings have room for."""
+    before = BEFORE_RINGS | {"rx-fetches"}
+    reaches = min((rate for name, rate in model.allows.items() if name in before), default=inf)
+    drains = min((rate for name, rate in model.allows.items() if name not in before), default=inf)
+    return packets - drains * packets / min(reaches, fastest) > room
 
 
 def _rings(data: Results, scenario: dict[str, Any], then: dict[str, Any]) -> int:

@@ -236,3 +236,19 @@ def test_a_tail_is_not_lowest_where_more_is_dropped() -> None:
     shown = repr(Helps(ran))
     assert "dropped" in shown
     assert "10.0 %" in shown
+
+
+def test_what_would_overflow_the_rings_instead_of_the_sram_is_not_predicted() -> None:
+    few = {"machine.nic.write_credits": 8, "machine.nic.sram": "256 KiB"}
+    result = api.run("ddio-bench", {**TWO_CORES, **few, "tenants.0.cores.count": 1})
+    assert result.overflow is not None
+    assert not result.overflow.in_rings
+    # One core does 4.3 Mpps, and 16 credits carry 6.
+    more = result.helps.by_domain["io-credits"]
+    assert isnan(more.predicted)
+    assert "may overflow the rings instead" in more.unknown
+    (ran,) = of(result, "io-credits: 16 of them").values()
+    assert ran.drop_share is not None
+    again = api.run(result, more.change.overrides)
+    assert again.data.packets.dropped_no_descriptor > 0
+    assert result.helps.by_domain["nic-sram"].predicted > 0.1
