@@ -109,7 +109,7 @@ def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow 
     if traffic.get("kind") != "bursts" or not dropped or data.demand_mpps is None:
         return None
     # One ring may be full while others have room.
-    if uneven(data) or (dropping(data) is not None and len(data.queues) > 1):
+    if uneven(data) or dropping(data) is not None:
         return None
     on_us, off_us = (nanoseconds(traffic[key]) / 1e3 for key in ("on", "off"))
     cycle_us = on_us + off_us
@@ -142,7 +142,7 @@ def helps_at_times(
     model: Model,
     found: Sequence[Help],
 ) -> Helps:
-    """What changes give a run that drops packets although no stage is full on average.
+    """What changes give a run that drops packets at times.
 
     NaN if it is not known what overflows in bursts: that no mean is full does not say that nothing
     would help.
@@ -157,16 +157,17 @@ def helps_at_times(
             return replace(help_, predicted=nan)
         text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
         then, changed = json.loads(text), settled_with(change.apply, model)
-        rings = _rings(data, scenario, then) if of.in_rings else 1
-        # What a ring holds for other reasons, such as packets in service, is the same in each.
-        used = (of.nominal - of.room) / of.rings
-        room = rings * (_holds(data, then, model, in_rings=of.in_rings) - used)
-        reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
-        gain = of.carried(reaches, _drains(changed), room)
-        gain = gain / of.carried(of.reaches, of.drains, of.room) - 1
-        in_rings = _rings(data, scenario, then) * _holds(data, then, model, in_rings=True)
+        rings = _rings(data, scenario, then)
+        in_rings = rings * _holds(data, then, model, in_rings=True)
         if not of.in_rings and _overflows(in_rings, of.packets, of.fastest, changed):
             return replace(help_, predicted=nan, unknown=RINGS_INSTEAD)
+        # What a ring holds for other reasons, such as packets in service, is the same in each.
+        used = (of.nominal - of.room) / of.rings
+        holds = _holds(data, then, model, in_rings=of.in_rings)
+        room = (rings if of.in_rings else 1) * (holds - used)
+        reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
+        carried = of.carried(reaches, _drains(changed), room)
+        gain = carried / of.carried(of.reaches, of.drains, of.room) - 1
         if gain > GAIN_TOLD and change.gain_unknown:
             return replace(help_, predicted=nan, unknown=change.gain_unknown)
         if reaches > of.reaches and gain < -GAIN_TOLD:
