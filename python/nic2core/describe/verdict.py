@@ -113,7 +113,9 @@ def verdict(result: Record) -> str:
     else:
         more = _blocks(result) if by in {Limit.LOAD, Limit.CONTROL} else ""
         more += _awaited(result) if by is Limit.LOAD else ""
-        text = f"{_why(result, by)}; {_nearest(result)}{more}."
+        # What drains a burst is said; how full stages are on average says nothing then.
+        nearest = "" if result.overflow is not None else f"; {_nearest(result)}"
+        text = f"{_why(result, by)}{nearest}{more}."
         text += dropped if by is Limit.CONTROL else ""
     return text + senders.lost_unheard(result) + outside
 

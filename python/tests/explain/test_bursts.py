@@ -16,7 +16,7 @@ from nic2core.explain.help import Helps
 from nic2core.explain.limit import Limit
 from nic2core.explain.overload import dropping, overloaded
 from nic2core.rerun import run_changes
-from nic2core.words import percent
+from nic2core.words import percent, three
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
@@ -74,7 +74,7 @@ def test_what_a_burst_loses_is_explained(rings: Result) -> None:
     )
     assert (
         f"during bursts, when no receive descriptor is free: 14.0 Mpps come for 300 µs, of which "
-        f"{overflow.room:,.0f} packets can wait, and the cores allow"
+        f"{overflow.room:,.0f} packets can wait, and the cores allow {three(overflow.drains)}."
     ) in verdict(rings)
 
 

@@ -94,9 +94,14 @@ fn no_key_that_may_be_absent_has_the_name_none_among_its_own() {
                 let null = types || variants.iter().any(|v| v["type"] == "null");
                 *nullable += usize::from(null);
                 let own = null && (named_none(part) || variants.into_iter().any(named_none));
-                of.values().fold(own, |found, value| ambiguous(value, nullable) || found)
+                // All of them, so that all are counted.
+                let within: Vec<bool> = of.values().map(|v| ambiguous(v, nullable)).collect();
+                own || within.contains(&true)
             }
-            Json::Array(of) => of.iter().fold(false, |found, v| ambiguous(v, nullable) || found),
+            Json::Array(of) => {
+                let within: Vec<bool> = of.iter().map(|v| ambiguous(v, nullable)).collect();
+                within.contains(&true)
+            }
             _ => false,
         }
     }
