@@ -129,6 +129,14 @@ TAILS = {
 }
 """Columns of a sweep's table that are a tail, with their names above a column of a narrow table."""
 
+TAIL_NAMES = {
+    "p99_ns": "p99 latency",
+    "p99_read_ns": "p99 of whole reads",
+    "p99_slowdown_shortest": "p99 slowdown of the shortest reads",
+    "p99_slowdown_longest": "p99 slowdown of the longest reads",
+}
+"""Their names in a sentence."""
+
 
 def stage(name: str) -> str:
     """The display name of a stage of the path."""

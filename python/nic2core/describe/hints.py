@@ -10,7 +10,7 @@ from nic2core import names, words
 from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.leaks import against_leaks
 from nic2core.describe.stated import stated_instructions
-from nic2core.describe.tails import NAMES, tails
+from nic2core.describe.tails import tails
 from nic2core.explain.change import Takes
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.help import GAIN_TOLD
@@ -85,10 +85,11 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     most = most_to_gain(result.data)
     told = result.overflow is not None or any(h.measured is not None for h in helps)
     if result.limit in AT_TIMES and most > GAIN_TOLD and not told:
+        # What closed-loop senders send again would not come if nothing were dropped.
+        at_most = "" if result.data.transport else f": if nothing were dropped, {words.gain(most)}"
         yield (
             "How much a change helps cannot be predicted here, because no stage is full on "
-            f"average: if nothing were dropped, {words.gain(most)}. `nic2core explain {check}` "
-            "runs each change."
+            f"average{at_most}. `nic2core explain {check}` runs each change."
         )
     yield from _wrong(result, helps)
     yield from _tied(result, helps, saved)
@@ -148,7 +149,9 @@ def _best(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:
 def _less(result: Record, helps: Sequence[Help], check: str) -> Iterator[str]:
     """What re-runs are to be compared with, or that a change may reduce drops and latency."""
     dropped = result.data.packets.drop_share
-    known = [f"the {NAMES[c]} is {words.tail(c, value)}" for c, value in tails(result).items()]
+    known = [
+        f"the {names.TAIL_NAMES[c]} is {words.tail(c, value)}" for c, value in tails(result).items()
+    ]
     if any(h.drop_share is not None for h in helps) and known:
         without = words.listed([f"{words.percent(dropped)} of the packets are dropped", *known])
         yield f"Without a change, {without}."
@@ -177,9 +180,9 @@ def _lowest_tails(result: Record, helps: Sequence[Help], saved: str) -> Iterator
             continue
         lowest = min(found, key=lambda h: h.tails[column])
         yield (
-            f"Lowest {NAMES[column]}: {_named(lowest)}, {words.tail(column, lowest.tails[column])} "
-            f"instead of {words.tail(column, without)}: "
-            f"{_with_changes(result, [lowest.change], saved)}."
+            f"Lowest {names.TAIL_NAMES[column]}: {_named(lowest)}, "
+            f"{words.tail(column, lowest.tails[column])} instead of "
+            f"{words.tail(column, without)}: {_with_changes(result, [lowest.change], saved)}."
         )
 
 

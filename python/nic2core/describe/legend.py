@@ -9,14 +9,14 @@ from nic2core.explain.help import NEARLY
 from nic2core.explain.queues import OF_QUEUES
 from nic2core.explain.use import work
 
-FEW_DESCRIPTORS = 0.8
-"""Load up to which reads of transmit descriptors are not full, although as many are under way."""
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nic2core.describe.limits import Row
     from nic2core.run_record import Record
+
+FEW_DESCRIPTORS = 0.8
+"""Load up to which reads of transmit descriptors are not full, although as many are under way."""
 
 
 def legend(result: Record, rows: Sequence[Row]) -> Iterator[str]:

@@ -9,14 +9,6 @@ from nic2core.describe import senders, slowdowns
 if TYPE_CHECKING:
     from nic2core.run_record import Record
 
-NAMES = {
-    "p99_ns": "p99 latency",
-    "p99_read_ns": "p99 of whole reads",
-    "p99_slowdown_shortest": "p99 slowdown of the shortest reads",
-    "p99_slowdown_longest": "p99 slowdown of the longest reads",
-}
-"""The columns of a sweep's table that are a tail, with their names in a sentence."""
-
 
 def tails(result: Record) -> dict[str, float]:
     """The tails of a run by column, ns or times; without those of which it has none.

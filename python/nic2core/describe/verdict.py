@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
-from math import inf
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
@@ -227,7 +225,7 @@ def _overflows(result: Record) -> str:
     of = result.overflow
     if of is None:
         return ""
-    name = stage(replace(result.model, demand=inf).tightest)
+    name = stage(result.model.tightest)
     allow = "allow" if several(name) else "allows"
     return f":{_comes(of)}, and the {name} {allow} {three(of.drains)}"
 
