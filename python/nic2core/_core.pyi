@@ -17,6 +17,7 @@ __all__ = [
     "PEAK_SETTLE_DIVISOR",
     "PEAK_WARMUPS",
     "WIRE_OVERHEAD_BYTES",
+    "Bursts",
     "ModelError",
     "Problem",
     "Simulation",
@@ -121,6 +122,29 @@ def without_effect(json: str) -> dict[str, str]:
 
     Keys below such a key have no effect either.
     """
+
+@final
+class Bursts:
+    """The packets of a run (the last million of a long one) in the order in which they come."""
+
+    @staticmethod
+    def of(json: str) -> Bursts | None:
+        """Those of a scenario; `None` if they do not come at times of their own.
+
+        Raises UserError if the capture cannot be replayed.
+        """
+
+    def in_front_of(
+        self, server: tuple[float, float, float, float, float, int]
+    ) -> tuple[int, float, float, float, float]:
+        """What becomes of them in front of a server that drains what waits as a fluid.
+
+        The server: at which rate packets leave the NIC's SRAM, millions per second; how many can
+        wait in it; at which rates they are done of all rings, and of one ring at most; descriptors
+        of a ring, and how many of them are posted together. Returns how many packets came in the
+        measured time, the shares of them that found no room in the SRAM and in the rings, and the
+        most packets that waited in the SRAM and descriptors that were not free in one ring.
+        """
 
 @final
 class Simulation:

@@ -171,11 +171,13 @@ class Record:
 
     @cached_property
     def overflow(self) -> Overflow | None:
-        """What overflows in the bursts in which packets are dropped, if that is known."""
+        """What overflows where packets are dropped at times, if that is known."""
         # A stage that limits while bursts come may wait for the next one.
         waits = self.limit is Limit.STAGE and work(self.data)[0] < SAME * self.model.rate
         # At a peak it is not what is lost that changes, but the rate.
-        if self.peak is not None or (self.limit is not Limit.BURSTS and not waits):
+        if self.peak is not None or (self.limit not in AT_TIMES and not waits):
+            return None
+        if self.capture is not None and capture_digest(self.scenario) != self.capture:
             return None
         return overflow(self.data, self.scenario, self.model)
 

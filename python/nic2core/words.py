@@ -61,7 +61,8 @@ def at_least(ns: float) -> str:
 def time(ns: float) -> str:
     """A time with three significant figures, in the unit that fits."""
     for limit, scale, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if ns < limit:
+        # 999.6 ns are 1.00 µs.
+        if float(THREE.create_decimal_from_float(ns)) < limit:
             return f"{three(ns / scale)} {unit}"
     return f"{three(ns / 1e9)} s"
 

@@ -27,7 +27,7 @@ def test_every_cause_of_memory_traffic_either_reads_or_writes() -> None:
 
 @pytest.mark.parametrize(
     ("ns", "text"),
-    [(0.0, "0 ns"), (0.5, "0.500 ns"), (999.0, "999 ns"), (1000.0, "1.00 µs"),
+    [(0.0, "0 ns"), (0.5, "0.500 ns"), (999.0, "999 ns"), (999.6, "1.00 µs"), (1000.0, "1.00 µs"),
      (42_000.0, "42.0 µs"), (5e6, "5.00 ms"), (2e9, "2.00 s")],
 )  # fmt: skip
 def test_a_time_has_the_unit_that_fits(ns: float, text: str) -> None:

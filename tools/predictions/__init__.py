@@ -3,21 +3,24 @@
 Draws servers and loads at random, runs each and, where something limits it, every change that is
 listed for it. `python -m tools.predictions [bursts] [SCENARIOS [SEED]]` prints how many predictions
 keep the rule of the scenarios made for it, and those that are furthest off; with `bursts`, where
-some packets of on/off bursts are dropped.
+some packets of on/off bursts, of Poisson arrivals or of a capture are dropped at times.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core import UserError, api
 from nic2core.describe.doubts.too_short import filling
+from nic2core.explain.limit import AT_TIMES
 from nic2core.rerun import run_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from random import Random
 
     from nic2core import Result
@@ -35,6 +38,15 @@ DROPS = 0.02
 MOST_REFUSED = 3
 """Scenarios that may be refused for each that something limits: a key that there is no more would
 be in a third of them."""
+
+PACKETS = 20_000
+"""Packets of a capture."""
+
+GAP_NS = 3000
+"""Mean pause between its trains."""
+
+MOST_OF_TRAIN = 2000
+"""Packets of its longest trains."""
 
 TIMES = {"run.warmup": "6 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 
@@ -95,39 +107,82 @@ def drawn(rnd: Random) -> tuple[str, dict[str, Any]]:
     return rnd.choice(["ddio-bench", "explain-cpu"]), keys
 
 
-def drawn_bursts(rnd: Random) -> tuple[str, dict[str, Any]]:
-    """The same with bursts of many flows, measured over whole bursts and pauses."""
+def drawn_bursts(rnd: Random, folder: Path) -> tuple[str, dict[str, Any]]:
+    """The same with on/off bursts, Poisson arrivals, or a capture that is put into `folder`.
+
+    On/off bursts are measured over whole bursts and pauses.
+    """
     scenario, keys = drawn(rnd)
-    on = rnd.choice([50, 100, 300, 600])
-    cycle = on * rnd.choice([2, 3, 5])
-    keys["traffic"] = {
-        "kind": "bursts",
-        "rate": rnd.choice(["40 Gbps", "80 Gbps", "99 Gbps"]),
-        "on": f"{on} us",
-        "off": f"{cycle - on} us",
-        "sizes": keys.pop("traffic.sizes"),
-        "flows": 65536,
-    }
-    for gone in ("traffic.rate", "traffic.flows"):
-        keys.pop(gone, None)
-    measured = cycle * max(1, round(2000 / cycle))
-    times = {"run.warmup": f"{3000 + 2 * cycle} us", "run.duration": f"{measured} us"}
-    return scenario, keys | times
+    sizes, rate = keys.pop("traffic.sizes"), rnd.choice(["40 Gbps", "80 Gbps", "99 Gbps"])
+    keys.pop("traffic.rate")
+    flows = keys.pop("traffic.flows", 65536)
+    traffic = {"rate": rate, "sizes": sizes, "flows": flows}
+    times = {"run.warmup": "3 ms", "run.duration": "2 ms"}
+    kind = rnd.choice(["bursts", "poisson", "replay"])
+    if kind == "poisson":
+        # Near what the cores take, or nothing is dropped, or all of the time.
+        keys["queues.rx_descriptors"] = rnd.choice([16, 32, 64])
+        keys["queues.post_batch"] = 8
+    elif kind == "bursts":
+        on = rnd.choice([50, 100, 300, 600])
+        cycle = on * rnd.choice([2, 3, 5])
+        traffic |= {"on": f"{on} us", "off": f"{cycle - on} us"}
+        measured = cycle * max(1, round(2000 / cycle))
+        times = {"run.warmup": f"{3000 + 2 * cycle} us", "run.duration": f"{measured} us"}
+    else:
+        file = folder / f"{rnd.randrange(1 << 32):08x}.pcap"
+        file.write_bytes(capture(rnd))
+        rate = rnd.choice(["10 Gbps", "20 Gbps", "40 Gbps", "60 Gbps"])
+        traffic = {"file": str(file), "rate": rate}
+    return scenario, keys | times | {"traffic": {"kind": kind, **traffic}}
+
+
+def capture(rnd: Random) -> bytes:
+    """A pcap of trains of packets: as long as of a Pareto distribution, each of one flow."""
+    frames: list[tuple[int, int, int]] = []
+    now_ns = 0.0
+    flows = rnd.choice([40, 1000])
+    apart_ns = rnd.choice([100, 300])
+    while len(frames) < PACKETS:
+        now_ns += rnd.expovariate(1 / GAP_NS)
+        flow, size = rnd.randrange(flows), rnd.choice([128, 512, 1500])
+        for _ in range(min(MOST_OF_TRAIN, int(8 * rnd.paretovariate(1.2)))):
+            now_ns += apart_ns
+            frames.append((round(now_ns), size, flow))
+    header = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+    return header + b"".join(_record(*frame) for frame in frames)
+
+
+def _record(at_ns: int, size: int, flow: int) -> bytes:
+    """A frame of IPv4 and UDP of which the headers are stored."""
+    ethernet = bytes(12) + b"\x08\x00"
+    addresses = struct.pack(">II", 0x0A000001 + flow, 0x0A010001)
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, size - 14, 0, 0, 64, 17, 0) + addresses
+    udp = struct.pack(">HHHH", 1024 + flow, 53, size - 34, 0)
+    stored = ethernet + ip + udp
+    seconds, nanoseconds = divmod(at_ns, 10**9)
+    return struct.pack("<IIII", seconds, nanoseconds, len(stored), size) + stored
 
 
 def tells(result: Result, *, bursts: bool) -> bool:
-    """Whether something limits a run, or its bursts overflow something that is known."""
+    """Whether something limits a run, or its bursts overflow something."""
     if bursts:
-        return result.overflow is not None and result.drop_share > DROPS
+        at_times = result.limit in AT_TIMES or result.overflow is not None
+        return at_times and result.drop_share > DROPS
     # While rings fill, the rate is that of no other run.
     return result.limited and filling(result) is None
 
 
-def checked(scenarios: int, rnd: Random, *, bursts: bool = False) -> Iterator[Checked]:
-    """The predictions for so many scenarios that something limits, with what running them gave."""
+def checked(
+    scenarios: int, rnd: Random, folder: Path, *, bursts: bool = False
+) -> Iterator[Checked]:
+    """The predictions for so many scenarios that something limits, with what running them gave.
+
+    Captures are put into `folder`.
+    """
     done = refused = 0
     while done < scenarios:
-        scenario, keys = drawn_bursts(rnd) if bursts else drawn(rnd)
+        scenario, keys = drawn_bursts(rnd, folder) if bursts else drawn(rnd)
         try:
             result = api.run(scenario, TIMES | keys)
         except UserError:

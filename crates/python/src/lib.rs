@@ -4,6 +4,7 @@
 //! built on the Python side from the generated models. `python/nic2core/_core.pyi` describes it to
 //! Python.
 
+mod bursts;
 mod error;
 mod peak;
 mod problem;
@@ -26,6 +27,8 @@ mod _core {
     use nic2core_engine::wire::WIRE_OVERHEAD_BYTES;
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::bursts::Bursts;
     #[pymodule_export]
     use crate::error::{ModelError, UserError};
     #[pymodule_export]

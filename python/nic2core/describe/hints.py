@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import ceil, isnan
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,11 @@ from nic2core._core import PEAK_MIN_PACKETS, PEAK_RESOLUTION_PERCENT
 from nic2core.describe.leaks import against_leaks
 from nic2core.describe.stated import stated_instructions
 from nic2core.describe.tails import tails
-from nic2core.explain.change import Takes
+from nic2core.explain.change import Takes, is_simulated
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.help import GAIN_TOLD
 from nic2core.explain.limit import AT_TIMES, CARRIED, SHORT_BY_CHANCE, Limit
-from nic2core.explain.overload import most_to_gain
+from nic2core.explain.overload import OVERLOADED, mean_wanted, most_to_gain, overloaded
 from nic2core.explain.stages import leaking
 from nic2core.explain.use import work
 from nic2core.scenario.quantity import nanoseconds
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 FELT = 0.05
 """Gain of a change, or leaking share of what the NIC writes, from which it is worth a sentence."""
+
+
+LONGEST = 1 << 15
+"""Descriptors of the longest rings worth a sentence."""
 
 
 RIGHT, RIGHT_POINTS = 0.2, 0.05
@@ -96,6 +100,7 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
     yield from _best(result, helps, saved)
     if at_ease(result) or is_loaded(result):
         yield from _lowest_tails(result, helps, saved)
+    yield from _long_enough_rings(result, saved)
     yield from _enough_cores(result, saved)
     yield from stated_instructions(result)
     # Where no change can help, none has to be predicted.
@@ -165,6 +170,25 @@ def _less(result: Record, helps: Sequence[Help], check: str) -> Iterator[str]:
             f"A change may also reduce latency: `nic2core explain {check}` runs each one and shows "
             "it."
         )
+
+
+def _long_enough_rings(result: Record, saved: str) -> Iterator[str]:
+    """How long rings would lose nothing, where they overflow at times."""
+    of = result.overflow
+    if of is None or not of.in_rings or of.most_waiting > LONGEST or _too_many(result):
+        return
+    needed, now = ceil(of.most_waiting), result.scenario["queues"]["rx_descriptors"]
+    longer = 1 << (needed - 1).bit_length()
+    said = f"Rings of {needed:,} descriptors would lose none of these packets"
+    if longer > now and is_simulated(result.scenario, {"queues.rx_descriptors": longer}):
+        vary = f"--vary queues.rx_descriptors={now},{longer}"
+        said += f": `nic2core compare {saved} {vary}` shows what else they do"
+    yield f"{said}."
+
+
+def _too_many(result: Record) -> bool:
+    """Whether more comes to some core than it can do, so that no ring is long enough."""
+    return overloaded(result.data) is not None or mean_wanted(result.data) >= OVERLOADED
 
 
 def _lowest_tails(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:

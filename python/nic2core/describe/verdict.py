@@ -19,7 +19,7 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import percent, several, three, time
 
 if TYPE_CHECKING:
-    from nic2core.explain.bursts import Overflow
+    from nic2core.explain.bursts import Burst, Overflow
     from nic2core.explain.model import Model
     from nic2core.run_record import Record
 
@@ -223,17 +223,22 @@ def _by_whom(result: Record) -> str:
 def _overflows(result: Record) -> str:
     """How much of a burst waits, and what drains it, if that is known."""
     of = result.overflow
-    if of is None:
+    if of is None or (of.burst is None and _too_many(result)):
         return ""
+    if of.burst is None:
+        most = f"{of.most_waiting:,.0f}"
+        if of.in_rings:
+            return f"; a ring would need {most} descriptors to lose none"
+        return f"; the SRAM would need room for {most} packets to lose none"
     name = stage(result.model.tightest)
     allow = "allow" if several(name) else "allows"
-    return f":{_comes(of)}, and the {name} {allow} {three(of.drains)}"
+    return f":{_comes(of, of.burst)}, and the {name} {allow} {three(of.drains)}"
 
 
-def _comes(of: Overflow) -> str:
+def _comes(of: Overflow, burst: Burst) -> str:
     """What comes in a burst, and how much of it can wait."""
     return (
-        f" {three(of.fastest)} Mpps come for {time(of.lasts_us * 1e3)}, of which "
+        f" {three(burst.fastest)} Mpps come for {time(burst.lasts_us * 1e3)}, of which "
         f"{of.room:,.0f} packets can wait"
     )
 
@@ -303,7 +308,9 @@ def _less(result: Record) -> str:
     if rate > SAME * result.model.rate:
         return ""
     of = result.overflow
-    why = "" if of is None else f", because it waits between bursts:{_comes(of)}"
+    why = ""
+    if of is not None and of.burst is not None:
+        why = f", because it waits between bursts:{_comes(of, of.burst)}"
     return f" The run achieves {three(rate)} M {what}/s{why}."
 
 

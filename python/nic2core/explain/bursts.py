@@ -1,46 +1,60 @@
 """Bursts that overflow what is in front of the server: what they lose, and what changes would save.
 
-While a burst comes faster than the server drains it, the difference fills the receive rings or the
-NIC's SRAM, and what finds no room is dropped; in the pause they drain. The model's means, over
-bursts and pauses together, do not show that.
+While more comes than the server does, the difference fills the receive rings or the NIC's SRAM, and
+what finds no room is dropped; later they drain. The model's means, over all of the time, do not
+show that. So the packets of the run pass once more, by a fluid that drains at the rates that the
+model gives (`_core.Bursts`).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from math import inf, nan
+from dataclasses import astuple, dataclass, replace
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
+from nic2core._core import Bursts, UserError
 from nic2core.explain.help import GAIN_TOLD, Help, Helps, settled_with
-from nic2core.explain.overload import dropping
-from nic2core.explain.use import link_of_arrivals, serves, uneven
+from nic2core.explain.use import DISPATCH, link_of_arrivals, serves
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.scenario.toml_text import as_sets, given
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nic2core.explain.model import Model
     from nic2core.results.models import Results
 
-MOSTLY = 0.95
-"""Share of the drops from which one place counts as the one that overflows."""
+TELLING = 0.005
+"""Share of the packets dropped in one place from which they tell how much room there is."""
+
+AMISS = 0.03
+"""Share of the packets by which the fluid may lose more or less than the run."""
 
 FITS = 2.0
-"""Factor by which the room that a run's drops tell of may differ from that which there is, for its
-drops to be those of full room: queues do not fill alike, and what is drained changes with time."""
+"""Factor by which the room that a run's drops tell of may differ from that which there is, and what
+the fluid loses from what the run does: packets in service hold room, and what is drained changes
+with time."""
 
+HALVINGS = 30
+"""Of the interval that room is searched in: to a millionth of it."""
+
+
+CORES = frozenset({"cores", "miss-registers"})
+"""Domains of which each ring has its own."""
 
 BEFORE_RINGS = frozenset(
-    {"packet-engine", "pcie", "nic-port", "posted-credits", "iommu", "io-credits"}
+    {"rx-fetches", "packet-engine", "pcie", "nic-port", "posted-credits", "iommu", "io-credits"}
 )
-"""Domains that packets pass before they hold a receive descriptor for long: a burst reaches the
-rings no faster than these allow, and waits in the SRAM."""
+"""Domains that packets pass before they hold a receive descriptor for long: what comes faster
+than these allow waits in the SRAM."""
 
 AFTER_CORES = frozenset({"tx-descriptors", "tx-fetches", "read-tags", "read-credits"})
 """Domains that packets wait for in the send queues, which then have room for a burst, too."""
+
+WAITED_IN = frozenset({"wire", "nic-sram", "descriptors", DISPATCH})
+"""Domains that the fluid has in other ways: what packets come by, wait in and are dealt by."""
 
 
 LOST_AT_PEAK = (
@@ -48,91 +62,166 @@ LOST_AT_PEAK = (
 )
 """Why the gains of a peak of bursts that drops set are not known."""
 
-RINGS_INSTEAD = (
-    "what waits in the NIC's SRAM would come out of it faster than the cores take it, and may "
-    "overflow the rings instead"
+EITHER = (
+    "whether bursts then wait in the NIC's SRAM or in the rings depends on rates that differ too "
+    "little"
 )
-"""Why it is not known what a faster way out of the SRAM gives."""
+"""Why a gain is not known that is another if packets leave the SRAM somewhat sooner or later."""
 
-SOONER = "bursts would reach the rings sooner, and less of them would wait in the NIC's SRAM"
-"""Why a faster way to the rings can lower what is carried."""
+SOMEWHAT = 1.25
+"""How much sooner or later."""
+
+SOONER = "bursts would reach the rings sooner, and less of them would wait before"
+"""Why a faster link, or a faster way out of the NIC's SRAM, can lower what is carried."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """The rates at which waiting packets are drained, millions per second, and how many can wait.
+
+    In the order in which `_core.Bursts.in_front_of` takes them.
+    """
+
+    leaves_sram: float
+    sram: float
+    serves: float
+    serves_ring: float
+    ring: float
+    post_batch: int
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What becomes of the packets that come in the measured time, as `in_front_of` returns it."""
+
+    came: int
+    in_sram: float
+    """Share of them that the SRAM has no room for."""
+    in_rings: float
+    most_in_sram: float
+    """Packets."""
+    most_in_ring: float
+
+    @property
+    def lost(self) -> float:
+        """Share of them that is dropped."""
+        return self.in_sram + self.in_rings
+
+
+@dataclass(frozen=True)
+class Burst:
+    """A burst of a known length."""
+
+    fastest: float
+    """Packets that come while it lasts, millions per second; no more than the link carries."""
+    lasts_us: float
+    """How long it lasts on the wire."""
 
 
 @dataclass(frozen=True)
 class Overflow:
-    """What bursts find."""
+    """What overflows."""
 
-    packets: float
-    """Packets of a burst."""
-    cycle_us: float
-    """From the beginning of a burst to that of the next."""
-    fastest: float
-    """Packets that come while it lasts, millions per second; no more than the link carries."""
-    by_link: bool
-    """Whether the link spreads the bursts out."""
-    reaches: float
-    """The same of what reaches the room that overflows."""
-    drains: float
-    """What the server does while packets wait, millions per second."""
-    room: float
-    """Packets of a burst that can wait, as the drops of the run tell."""
-    nominal: float
-    """Packets for which there is room when it is empty."""
+    packets: Bursts
+    passed: Passed
+    """What becomes of them in front of `server`."""
+    server: Server
+    """With room for as many packets as the drops of the run tell."""
+    nominal: Server
+    """With all the room that there is when it is empty."""
+    sends: bool
+    """Whether send queues fill, too, so that their descriptors are room as well."""
+    lost: float
+    """Share of the packets that the run drops."""
     rings: int
-    """Number of receive rings; 1 if the SRAM overflows."""
     in_rings: bool
-    """Whether the receive rings overflow, and not the NIC's SRAM."""
+    """Whether most is lost for lack of room in the receive rings, and not in the NIC's SRAM."""
+    burst: Burst | None
+    """`None` if bursts have no known length."""
 
     @property
-    def lasts_us(self) -> float:
-        """How long a burst lasts on the wire."""
-        return self.packets / self.fastest
+    def room(self) -> float:
+        """Packets that can wait where most is lost."""
+        if not self.in_rings:
+            return self.server.sram
+        # On average, so many descriptors wait to be posted with others.
+        return self.rings * (self.server.ring - (self.server.post_batch - 1) / 2)
 
-    def carried(self, reaches: float, drains: float, room: float) -> float:
-        """Share of the arrivals that is carried if bursts reach so much room at such a rate."""
-        lasts_us = self.packets / reaches
-        done = min(reaches, drains) * lasts_us
-        # What waits at the end of a burst has to be done before the next.
-        pause_us = max(0.0, self.cycle_us - lasts_us)
-        waits = min(self.packets - done, room, drains * pause_us)
-        return (done + waits) / self.packets
+    @property
+    def drains(self) -> float:
+        """What the server does while packets wait there, millions per second."""
+        of = self.server
+        if not self.in_rings:
+            return of.leaves_sram
+        return min(of.leaves_sram, of.serves, self.rings * of.serves_ring)
+
+    @property
+    def most_waiting(self) -> float:
+        """Packets that would wait in the fullest ring, or in the SRAM, if there were room for all.
+
+        Of all that come, the last as well, which may be more than before if they come faster than
+        the server does them.
+        """
+        passed = _passed(self.packets, replace(self.server, sram=inf, ring=inf))
+        return passed.most_in_ring if self.in_rings else passed.most_in_sram
+
+    def gain(self, packets: Bursts, server: Server) -> float:
+        """What a server with its nominal room carries of packets, over what the run does, - 1.
+
+        What the fluid loses is taken for more or less as it is for the run. NaN if packets that
+        leave the SRAM somewhat sooner or later make a difference that is out of proportion.
+        """
+        gains = [
+            self._gain(packets, replace(server, leaves_sram=server.leaves_sram * factor))
+            for factor in (1 / SOMEWHAT, 1, SOMEWHAT)
+        ]
+        return gains[1] if 1 + max(gains) <= SOMEWHAT**2 * (1 + min(gains)) else nan
+
+    def _gain(self, packets: Bursts, server: Server) -> float:
+        sram = server.sram - (self.nominal.sram - self.server.sram)
+        # What a ring holds for other reasons, such as packets in service, is the same in each.
+        ring = server.ring - (self.nominal.ring - self.server.ring)
+        then = _passed(packets, replace(server, sram=sram, ring=ring))
+        lost = then.lost * self.lost / self.passed.lost
+        return then.came / self.passed.came * max(0.0, 1 - lost) / (1 - self.lost) - 1
 
 
 def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow | None:
-    """What overflows in the bursts of a run that drops packets; `None` where that is not known.
+    """What overflows in a run that drops packets; `None` where that is not known.
 
-    Of traffic whose bursts have a known length and rate, if they come faster than the server drains
-    them, and if as much is lost as of a burst that fills the room there is.
+    That is traffic without times of its own, and where the fluid does not lose what the run does.
     """
-    traffic, packets = scenario.get("traffic") or {}, data.packets
-    dropped = packets.dropped_sram + packets.dropped_no_descriptor
-    if traffic.get("kind") != "bursts" or not dropped or data.demand_mpps is None:
+    dropped = (data.packets.dropped_sram, data.packets.dropped_no_descriptor)
+    # Where tenants take different times, how long a ring's packets take is not known.
+    if not any(dropped) or sum(serves(data, tenant) for tenant in scenario["tenants"]) != 1:
         return None
-    # One ring may be full while others have room.
-    if uneven(data) or dropping(data) is not None:
+    packets = _packets(scenario)
+    if packets is None:
         return None
-    on_us, off_us = (nanoseconds(traffic[key]) / 1e3 for key in ("on", "off"))
-    cycle_us = on_us + off_us
-    in_rings = packets.dropped_no_descriptor >= MOSTLY * dropped
-    at_one_place = in_rings or packets.dropped_sram >= MOSTLY * dropped
-    if not at_one_place or data.measured_ns < 1e3 * cycle_us:
+    sends = model.tightest in AFTER_CORES
+    server = nominal = _server(data, scenario, scenario, model, sends=sends)
+    lost_sram, lost_rings = (of / data.packets.offered for of in dropped)
+    if lost_sram > TELLING:
+        sram = _room(
+            lambda room: _passed(packets, replace(nominal, sram=room)).in_sram,
+            lost_sram,
+            nominal.sram,
+        )
+        server = replace(nominal, sram=sram)
+    if lost_rings > TELLING:
+        ring = _room(
+            lambda room: _passed(packets, replace(server, ring=room)).in_rings,
+            lost_rings,
+            nominal.ring,
+        )
+        server = replace(server, ring=ring)
+    found, lost = _passed(packets, server), lost_sram + lost_rings
+    amiss = max(abs(found.in_sram - lost_sram), abs(found.in_rings - lost_rings))
+    if amiss > AMISS or not lost / FITS <= found.lost <= lost * FITS:
         return None
-    of_burst = data.demand_mpps * cycle_us
-    link = link_of_arrivals(data)
-    most = inf if link is None or not link.busy_ps else 1e6 * link.uses / link.busy_ps
-    fastest = min(of_burst / on_us, most)
-    reaches, drains = _reaches(model, fastest, in_rings=in_rings), _drains(model)
-    room = of_burst * (1 - packets.drop_share) - drains * of_burst / reaches
-    rings = _rings(data, scenario, scenario) if in_rings else 1
-    nominal = rings * _holds(data, scenario, model, in_rings=in_rings)
-    if drains >= reaches or of_burst / reaches >= cycle_us:
-        return None
-    if not nominal / FITS <= room <= nominal * FITS:
-        return None
-    by_link = fastest == most
-    return Overflow(
-        of_burst, cycle_us, fastest, by_link, reaches, drains, room, nominal, rings, in_rings
-    )
+    rings, in_rings = _rings(data, scenario, scenario), lost_rings >= lost_sram
+    burst = _burst(data, scenario)
+    return Overflow(packets, found, server, nominal, sends, lost, rings, in_rings, burst)
 
 
 def helps_at_times(
@@ -144,70 +233,101 @@ def helps_at_times(
 ) -> Helps:
     """What changes give a run that drops packets at times.
 
-    NaN if it is not known what overflows in bursts: that no mean is full does not say that nothing
-    would help.
+    NaN if it is not known what overflows: that no mean is full does not say that nothing would
+    help.
     """
 
     def in_bursts(help_: Help) -> Help:
         change = help_.change
         if help_.unknown or help_.harm:
             return help_
-        # A faster link lets bursts come in less time.
-        if of is None or (change.domain == "wire" and of.by_link):
+        if of is None:
             return replace(help_, predicted=nan)
         text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
-        then, changed = json.loads(text), settled_with(change.apply, model)
-        rings = _rings(data, scenario, then)
-        in_rings = rings * _holds(data, then, model, in_rings=True)
-        if not of.in_rings and _overflows(in_rings, of.packets, of.fastest, changed):
-            return replace(help_, predicted=nan, unknown=RINGS_INSTEAD)
-        # What a ring holds for other reasons, such as packets in service, is the same in each.
-        used = (of.nominal - of.room) / of.rings
-        holds = _holds(data, then, model, in_rings=of.in_rings)
-        room = (rings if of.in_rings else 1) * (holds - used)
-        reaches = _reaches(changed, of.fastest, in_rings=of.in_rings)
-        carried = of.carried(reaches, _drains(changed), room)
-        gain = carried / of.carried(of.reaches, of.drains, of.room) - 1
-        if gain > GAIN_TOLD and change.gain_unknown:
-            return replace(help_, predicted=nan, unknown=change.gain_unknown)
-        if reaches > of.reaches and gain < -GAIN_TOLD:
+        then = json.loads(text)
+        same = _comes(then) == _comes(scenario)
+        comes = of.packets if same else _packets(then)
+        if comes is None:
+            return replace(help_, predicted=nan)
+        changed = settled_with(change.apply, model)
+        server = _server(data, scenario, then, changed, sends=of.sends)
+        gain = of.gain(comes, server)
+        unknown = EITHER if isnan(gain) else change.gain_unknown if gain > GAIN_TOLD else ""
+        if unknown:
+            return replace(help_, predicted=nan, unknown=unknown)
+        sooner = not same or server.leaves_sram > of.server.leaves_sram
+        if sooner and gain < -GAIN_TOLD:
             return replace(help_, predicted=gain, harm=SOONER)
         return replace(help_, predicted=max(0.0, gain))
 
     return Helps(in_bursts(h) for h in found)
 
 
-def _drains(model: Model) -> float:
-    """What a server does if ever more is offered."""
-    return replace(model, demand=inf).rate
+def _packets(scenario: dict[str, Any]) -> Bursts | None:
+    """The packets of a run; `None` if they have no times of their own, or the capture is gone."""
+    try:
+        return Bursts.of(json.dumps(given(scenario)))
+    except UserError:
+        return None
 
 
-def _reaches(model: Model, fastest: float, *, in_rings: bool) -> float:
-    """The rate at which bursts reach the rings, or the SRAM, millions per second."""
-    if not in_rings:
-        return fastest
-    return min([fastest, *(rate for name, rate in model.allows.items() if name in BEFORE_RINGS)])
+def _comes(scenario: dict[str, Any]) -> tuple[object, ...]:
+    """What decides which packets come, when, and to which ring."""
+    nic = scenario["machine"]["nic"]
+    cores = [tenant["cores"] for tenant in scenario["tenants"]]
+    return scenario["traffic"], scenario["run"], nic["rss"], nic.get("link"), cores
 
 
-def _overflows(room: float, packets: float, fastest: float, model: Model) -> bool:
-    """Whether bursts that wait in the SRAM would come out of it faster than rings have room for."""
-    before = BEFORE_RINGS | {"rx-fetches"}
-    reaches = min((rate for name, rate in model.allows.items() if name in before), default=inf)
-    drains = min((rate for name, rate in model.allows.items() if name not in before), default=inf)
-    return packets - drains * packets / min(reaches, fastest) > room
+def _passed(packets: Bursts, server: Server) -> Passed:
+    return Passed(*packets.in_front_of(astuple(server)))
+
+
+def _room(lost: Callable[[float], float], share: float, nominal: float) -> float:
+    """The room with which so much is lost; the nominal if it is not about as much."""
+    least, most = nominal / FITS, nominal * FITS
+    if not lost(most) <= share <= lost(least):
+        return nominal
+    for _ in range(HALVINGS):
+        middle = (least + most) / 2
+        least, most = (middle, most) if lost(middle) > share else (least, middle)
+    return most
+
+
+def _server(
+    data: Results, scenario: dict[str, Any], then: dict[str, Any], model: Model, *, sends: bool
+) -> Server:
+    """The server of a model of this or a changed scenario, with the room that it has."""
+    allows = {name: rate for name, rate in model.allows.items() if name not in WAITED_IN}
+
+    def least(names: Callable[[str], bool]) -> float:
+        return min((rate for name, rate in allows.items() if names(name)), default=inf)
+
+    queues = then["queues"]
+    mean_bytes = data.packets.offered_gbps / data.packets.offered_mpps * 1e3 / 8
+    return Server(
+        leaves_sram=least(lambda name: name not in CORES | AFTER_CORES),
+        sram=size_bytes(then["machine"]["nic"]["sram"]) / mean_bytes,
+        serves=least(lambda name: name not in CORES | BEFORE_RINGS),
+        serves_ring=least(lambda name: name in CORES) / _rings(data, scenario, then),
+        ring=float(queues["rx_descriptors"] + (queues["tx_descriptors"] if sends else 0)),
+        post_batch=queues["post_batch"],
+    )
+
+
+def _burst(data: Results, scenario: dict[str, Any]) -> Burst | None:
+    """A burst of on/off traffic."""
+    traffic = scenario["traffic"]
+    if traffic["kind"] != "bursts" or data.demand_mpps is None:
+        return None
+    on_us, off_us = (nanoseconds(traffic[key]) / 1e3 for key in ("on", "off"))
+    packets = data.demand_mpps * (on_us + off_us)
+    link = link_of_arrivals(data)
+    most = inf if link is None or not link.busy_ps else 1e6 * link.uses / link.busy_ps
+    fastest = min(packets / on_us, most)
+    return Burst(fastest, packets / fastest)
 
 
 def _rings(data: Results, scenario: dict[str, Any], then: dict[str, Any]) -> int:
     """The receive rings of a run's tenants that serve packets, in this or a changed scenario."""
     both = zip(scenario["tenants"], then["tenants"], strict=True)
     return sum(changed["cores"]["count"] for tenant, changed in both if serves(data, tenant))
-
-
-def _holds(data: Results, scenario: dict[str, Any], model: Model, *, in_rings: bool) -> float:
-    """Packets that can wait in an empty ring, and its send queue if that fills, or in the SRAM."""
-    if not in_rings:
-        mean_bytes = data.packets.offered_gbps / data.packets.offered_mpps * 1e3 / 8
-        return size_bytes(scenario["machine"]["nic"]["sram"]) / mean_bytes
-    queues = scenario["queues"]
-    sends = queues["tx_descriptors"] if model.tightest in AFTER_CORES else 0
-    return float(queues["rx_descriptors"] + sends)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nic2core import words
+from nic2core.explain.io_lines import written
 from nic2core.explain.nodes import told
 from nic2core.explain.stages import leaking
 from nic2core.scenario.quantity import LINE_BYTES, size_bytes
@@ -29,12 +30,15 @@ LITTLE = 0.05
 def longer_receive_rings(data: Results, scenario: dict[str, Any]) -> str:
     """Why twice the receive descriptors may lower the rate; empty if nothing speaks for it."""
     io, ways = data.io, data.by_domain.get("io-ways")
-    written = sum(of.write_hits + of.write_misses for of in _kind(data, "rx"))
-    if io is None or ways is None or not written:
+    # What goes past the LLC, or lies outside of it, is in turn elsewhere.
+    received = [*_kind(data, "rx")]
+    looked_up = sum(of.write_hits + of.write_misses for of in received)
+    if io is None or ways is None or not looked_up:
         return ""
     llc = size_bytes(scenario["machine"]["llc"]["size"]) / LINE_BYTES
-    now = io.rx_footprint_lines or 0
-    short = _short(data, written, leaking(data))
+    share = looked_up / sum(written(of) for of in received)
+    now = share * (io.rx_footprint_lines or 0)
+    short = _short(data, looked_up, min(1.0, leaking(data) / share))
     if 2 * now <= ways.credits or now >= llc or not short:
         return ""
     return (

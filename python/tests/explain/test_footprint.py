@@ -96,6 +96,17 @@ def test_longer_rings_that_cost_much_of_the_rate_are_not_said_to_cost_nothing(
     [
         # All that the NIC writes fits in the I/O ways, and what a core copies in its L2.
         ("sweeper-l3fwd", BACKLOG | {"tenants.0.cores.count": 8, "queues.rx_descriptors": 256}),
+        # Of the buffers only headers go to the LLC.
+        (
+            "sweeper-l3fwd",
+            BACKLOG
+            | {
+                "tenants.0.cores.count": 8,
+                "queues.rx_descriptors": 512,
+                "placement.policy": "ddio-headers",
+                "placement.ddio_headers.lines": 2,
+            },
+        ),
         # PCIe brings so little that memory could carry all of it.
         ("explain-cpu", SHORT | {"queues.rx_descriptors": 2048, "queues.pool_buffers": 4096}),
         # No page is looked up.

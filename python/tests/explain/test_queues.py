@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from math import inf
+from math import inf, isnan
 from typing import Any
 
 import pytest
@@ -41,6 +41,25 @@ def test_reads_of_descriptors_that_set_a_peak_are_predicted_to_help_it() -> None
     assert predicted(carried) == 0
     found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=carried.data)
     assert predicted(replace(carried, peak=found)) > 0.1
+
+
+def test_reads_of_as_many_descriptors_as_a_ring_has_are_not_predicted_to_help() -> None:
+    result = api.run(
+        "ddio-bench",
+        {
+            "tenants.0.app": {"kind": "l2fwd"}, "tenants.0.cores.count": 1,
+            "queues.tx_descriptors": 64, "traffic.rate": "40 Gbps",
+            "traffic.sizes": {"kind": "fixed", "size": "64 B"},
+            "run.warmup": "1 ms", "run.duration": "500 us",
+        },
+    )  # fmt: skip
+    assert result.model.tightest == "tx-fetches"
+    longer = result.helps.by_domain["tx-fetches"]
+    assert isnan(longer.predicted)
+    assert "64 seldom hold" in longer.unknown
+    # It gives nothing at all.
+    run = api.run(result, longer.change.overrides)
+    assert run.mpps == pytest.approx(result.mpps, rel=0.01)
 
 
 @pytest.mark.parametrize(

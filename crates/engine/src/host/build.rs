@@ -13,7 +13,7 @@ use super::reads::Reads;
 use super::rx::Receiver;
 use super::tx::Transmitter;
 use super::writes::Writes;
-use super::{Event, Host, HostCore, MAX_SKEW};
+use super::{Host, HostCore, MAX_SKEW};
 use crate::apps::{AnyApp, App, Site};
 use crate::check::Violation;
 use crate::config::Scenario;
@@ -137,25 +137,35 @@ fn arrivals(
     scenario: &Scenario,
     capture: Option<Arc<Capture>>,
     apps: &[AnyApp],
-    queues: u32,
-) -> Result<(Option<Source>, Option<Rss>), BuildError> {
-    let Some(traffic) = &scenario.traffic else { return Ok((None, None)) };
-    if queues == 0 || traffic.closed_loop().is_some() {
-        return Ok((None, None));
-    }
+) -> Result<Option<(Source, Rss)>, BuildError> {
     let mut apps = scenario.tenants.iter().zip(apps);
-    if let (Some(file), Some(capture)) = (traffic.capture_file(), &capture)
+    if let Some(file) = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file)
+        && let Some(capture) = &capture
         && apps.any(|(t, app)| t.app.settings().serves_packets() && app.request_bytes(0).is_none())
     {
         check_frames(scenario, file, capture)?;
+    }
+    source(scenario, capture)
+}
+
+/// The same without a look at what the applications do.
+pub(crate) fn source(
+    scenario: &Scenario,
+    capture: Option<Arc<Capture>>,
+) -> Result<Option<(Source, Rss)>, BuildError> {
+    let queues = scenario.serving_cores();
+    let Some(traffic) = scenario.traffic.as_ref().filter(|t| t.closed_loop().is_none()) else {
+        return Ok(None);
+    };
+    if queues == 0 {
+        return Ok(None);
     }
     let (source, flows) = traffic.build(scenario.run.seed, capture).map_err(|e| BuildError {
         key: format!("traffic.{}", e.key),
         given: e.given,
         allowed: e.allowed,
     })?;
-    let rss = Rss::new(&scenario.machine.nic.rss, queues, &flows);
-    Ok((Some(source), Some(rss)))
+    Ok(Some((source, Rss::new(&scenario.machine.nic.rss, queues, &flows))))
 }
 
 impl Host {
@@ -190,7 +200,7 @@ impl Host {
             })
             .collect();
         let (apps, queues) = tenants(scenario, &mut cores, &mut core_ways, &mut space);
-        let (source, rss) = arrivals(scenario, capture, &apps, queues.len() as u32)?;
+        let (source, rss) = arrivals(scenario, capture, &apps)?.unzip();
         space.on(MemoryNode::Local);
         let nodes = 1 + usize::from(scenario.uses_remote_memory());
         let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|violation| {
@@ -254,7 +264,6 @@ impl Host {
     }
 
     fn start(&mut self) {
-        const { assert!(size_of::<Event>() == 8) };
         for queue in 0..self.queues.len() {
             self.fetch_descriptors(queue);
         }

@@ -60,6 +60,7 @@ use crate::units::Rate;
 use crate::wire::{Arrival, Source};
 
 pub use build::BuildError;
+pub(crate) use build::source;
 use closed_loop::ClosedLoop;
 use dma_bench::BenchDevice;
 use interconnect::Interconnect;
@@ -147,6 +148,8 @@ enum Event {
     /// The counters of the recorded timeline are read.
     Counters,
 }
+
+const _: () = assert!(size_of::<Event>() == 8);
 
 impl Event {
     /// The event for a request of `core`.
@@ -253,7 +256,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The current simulated time.
+    /// Up to when it has run.
     pub fn now(&self) -> Ps {
         self.now
     }

@@ -1,4 +1,5 @@
-//! The NIC: input SRAM, receive-side scaling, descriptor rings, buffer pools, DMA credits.
+//! The NIC: receive-side scaling, queue pairs with their descriptor rings, buffer pools, packet engines. Its SRAM, its DMA and their credits,
+//! through which packets of all queues go, are in `host`.
 
 pub(crate) mod buffers;
 pub mod config;

@@ -104,7 +104,7 @@ impl Network {
             for connection in self.requests.connections(batch) {
                 let receiver = &mut self.receivers[connection as usize];
                 for _ in 0..requests {
-                    receiver.ask(self.requests.draw(Ps::ZERO, batch));
+                    receiver.ask(self.requests.draw(at, batch));
                 }
                 let sender = &mut self.connections[connection as usize];
                 sender.ask(receiver.asked());

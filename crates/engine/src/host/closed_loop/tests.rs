@@ -245,6 +245,10 @@ fn rivals_come_and_go() {
     // What is open at the end takes a while.
     let there = (0..of.values.len()).filter(|&i| comes(i)).count() as f64 * r.series.interval_ns;
     assert!((0.5e6..0.7e6).contains(&there), "{there}");
+    // Nor is any read older than its sender.
+    let (_, t) = beside(&json!({ "senders": 2, "start": "1900 us" }));
+    let reads = &t.by_group[1].read_latency;
+    assert!(reads.count > 0 && reads.mean_ns < 0.1e6, "{reads:?}");
     // Blocks end as well, and the last counts.
     let striped = json!({ "senders": 2, "striped": true, "stop": "1500 us" });
     let (_, t) = beside(&striped);
