@@ -135,15 +135,16 @@ class Bursts:
         """
 
     def in_front_of(
-        self, server: tuple[float, float, float, float, float, int]
+        self, server: tuple[float, float, float, float, float, int, float]
     ) -> tuple[int, float, float, float, float]:
         """What becomes of them in front of a server that drains what waits as a fluid.
 
         The server: at which rate packets leave the NIC's SRAM, millions per second; how many can
         wait in it; at which rates they are done of all rings, and of one ring at most; descriptors
-        of a ring, and how many of them are posted together. Returns how many packets came in the
-        measured time, the shares of them that found no room in the SRAM and in the rings, and the
-        most packets that waited in the SRAM and descriptors that were not free in one ring.
+        of a ring, how many of them are posted together, and how long it then takes until the NIC
+        can use them, microseconds. Returns how many packets came in the measured time, the shares
+        of them that found no room in the SRAM and in the rings, and the most packets that waited in
+        the SRAM and descriptors that were not free in one ring.
         """
 
 @final

@@ -45,13 +45,13 @@ def test_runs_that_do_the_same_are_named_together(ddio: Result) -> None:
     slow, slower = run("slow", 1.001), run("slower", 1.0)
     assert overview([slower, a, b]).startswith("run a and run b are fastest at ")
     assert overview([slow, slower, a]).startswith("run a is fastest at ")
-    assert "% more than the slowest, slow and slower; " in overview([slow, slower, a])
+    assert "% more than the slowest, slower and slow; " in overview([slow, slower, a])
     assert overview([a, b, c, d, slow]).startswith("run a and 3 more are fastest at ")
     # A run within a percent of both ends counts with the nearer one.
     low, high = (overview([slower, run("x", of), run("run a", 1.011)]) for of in (1.004, 1.007))
     assert low.startswith("run a is fastest at ")
     assert "the slowest, slower and x; " in low
-    assert high.startswith("x and run a are fastest at ")
+    assert high.startswith("run a and x are fastest at ")
     assert "the slowest, slower; " in high
 
 

@@ -45,6 +45,8 @@ pub struct Server {
     pub ring: f64,
     /// Descriptors that a queue posts together, when so many packets are done.
     pub post_batch: u32,
+    /// From then until the NIC can use them, microseconds.
+    pub posting_us: f64,
 }
 
 /// What became of the packets that came in the measured time.
@@ -118,7 +120,7 @@ impl Bursts {
                 continue;
             }
             rings.drain_until(leaves_us);
-            let held = rings.held(packet.queue) + 1.0;
+            let held = rings.held_at(leaves_us, packet.queue) + 1.0;
             if held > server.ring {
                 // What has no descriptor is dropped from the SRAM without a DMA write.
                 lost_in_rings += counts;
@@ -150,21 +152,43 @@ impl Bursts {
 struct Rings {
     /// When each ring is empty, in virtual time.
     empty: Vec<f64>,
-    /// Packets that each ring has taken.
-    taken: Vec<u64>,
+    descriptors: Vec<Descriptors>,
     post_batch: f64,
+    posting_us: f64,
     virtual_: f64,
     now_us: f64,
     serves: f64,
     serves_ring: f64,
 }
 
+/// Those of one ring.
+#[derive(Clone, Copy, Default)]
+struct Descriptors {
+    /// Packets that it has taken.
+    taken: u64,
+    /// Descriptors that have been posted again, and when the NIC can use the last of them.
+    posted: f64,
+    usable_us: f64,
+    /// Packets that were done when it was looked at last, and when that was.
+    done: f64,
+    seen_us: f64,
+}
+
 impl Rings {
     fn new(queues: usize, server: &Server) -> Rings {
-        let Server { serves, serves_ring, post_batch, .. } = *server;
-        let (empty, taken) = (vec![0.0; queues], vec![0; queues]);
+        let Server { serves, serves_ring, post_batch, posting_us, .. } = *server;
+        let (empty, descriptors) = (vec![0.0; queues], vec![Descriptors::default(); queues]);
         let post_batch = f64::from(post_batch);
-        Rings { empty, taken, post_batch, virtual_: 0.0, now_us: 0.0, serves, serves_ring }
+        Rings {
+            empty,
+            descriptors,
+            post_batch,
+            posting_us,
+            virtual_: 0.0,
+            now_us: 0.0,
+            serves,
+            serves_ring,
+        }
     }
 
     fn drain_until(&mut self, until_us: f64) {
@@ -197,15 +221,24 @@ impl Rings {
         (self.empty[queue as usize] - self.virtual_).max(0.0)
     }
 
-    /// Descriptors of a ring that are not free.
-    fn held(&self, queue: u32) -> f64 {
-        let taken = self.taken[queue as usize] as f64;
-        let done = taken - self.waits(queue);
-        taken - (done / self.post_batch).floor() * self.post_batch
+    /// Descriptors of a ring that are not free, now that the rings are drained until `now_us`.
+    fn held_at(&mut self, now_us: f64, queue: u32) -> f64 {
+        let waits = self.waits(queue);
+        let of = &mut self.descriptors[queue as usize];
+        let done = of.taken as f64 - waits;
+        let posted = (done / self.post_batch).floor() * self.post_batch;
+        if posted > of.posted {
+            // A ring that waits is drained at its rate since it was looked at last.
+            let since_us = (posted - of.done) / self.serves_ring;
+            (of.posted, of.usable_us) = (posted, of.seen_us + since_us + self.posting_us);
+        }
+        (of.done, of.seen_us) = (done, now_us);
+        let usable = if now_us < of.usable_us { of.posted - self.post_batch } else { of.posted };
+        of.taken as f64 - usable.max(0.0)
     }
 
     fn add(&mut self, queue: u32) {
-        self.taken[queue as usize] += 1;
+        self.descriptors[queue as usize].taken += 1;
         let empty = &mut self.empty[queue as usize];
         *empty = empty.max(self.virtual_) + 1.0;
     }
@@ -225,6 +258,7 @@ mod tests {
         serves_ring: f64::INFINITY,
         ring: f64::INFINITY,
         post_batch: 1,
+        posting_us: 0.0,
     };
 
     /// 40 us at 100 Mpps, and 60 us of pause: 4000 packets in each of ten cycles, of one flow.
@@ -295,14 +329,18 @@ mod tests {
 
     #[test]
     fn descriptors_are_posted_together() {
-        let mut rings = Rings::new(1, &Server { serves: 1.0, post_batch: 4, ..ANY });
+        let mut rings =
+            Rings::new(1, &Server { serves_ring: 1.0, post_batch: 4, posting_us: 0.5, ..ANY });
         (0..6).for_each(|_| rings.add(0));
-        rings.drain_until(3.5);
-        assert_eq!((rings.waits(0), rings.held(0)), (2.5, 6.0));
-        rings.drain_until(4.0);
-        assert_eq!((rings.waits(0), rings.held(0)), (2.0, 2.0));
-        rings.drain_until(7.0);
-        assert_eq!((rings.waits(0), rings.held(0)), (0.0, 2.0));
+        let mut held_at = |us| {
+            rings.drain_until(us);
+            (rings.waits(0), rings.held_at(us, 0))
+        };
+        assert_eq!(held_at(3.5), (2.5, 6.0));
+        // Posted, and not known to the NIC yet.
+        assert_eq!(held_at(4.25), (1.75, 6.0));
+        assert_eq!(held_at(4.5), (1.5, 2.0));
+        assert_eq!(held_at(7.0), (0.0, 2.0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::error::{build_error, user_error};
 use crate::scenario::parse;
 
 /// The fields of a [`Server`], in their order.
-type Rates = (f64, f64, f64, f64, f64, u32);
+type Rates = (f64, f64, f64, f64, f64, u32, f64);
 
 /// The packets of a run whose traffic has times of its own.
 #[pyclass(frozen, module = "nic2core._core")]
@@ -30,8 +30,9 @@ impl Bursts {
 
     /// What becomes of them in front of a server.
     fn in_front_of(&self, py: Python<'_>, server: Rates) -> (u64, f64, f64, f64, f64) {
-        let (leaves_sram, sram, serves, serves_ring, ring, post_batch) = server;
-        let server = Server { leaves_sram, sram, serves, serves_ring, ring, post_batch };
+        let (leaves_sram, sram, serves, serves_ring, ring, post_batch, posting_us) = server;
+        let server =
+            Server { leaves_sram, sram, serves, serves_ring, ring, post_batch, posting_us };
         let Passed { came, lost_in_sram, lost_in_rings, most_in_sram, most_in_ring } =
             py.detach(|| self.0.pass(&server));
         (came, lost_in_sram, lost_in_rings, most_in_sram, most_in_ring)

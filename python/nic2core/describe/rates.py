@@ -61,16 +61,18 @@ def times_of(high: float, low: float) -> str:
 def ends(labels: Sequence[str], rates: Sequence[float]) -> tuple[str, str, str]:
     """The fastest runs, the verb that agrees with them in number, and the slowest runs.
 
-    What is about as fast as one of the two ends counts with it, and with the nearer one.
+    What is about as fast as one of the two ends counts with it, and with the nearer one. The run at
+    the end itself comes first.
     """
     high, low = max(rates), min(rates)
-    fastest, slowest = [], []
-    for label, rate in zip(labels, rates, strict=True):
+    fastest: list[str] = []
+    slowest: list[str] = []
+    for label, rate in sorted(zip(labels, rates, strict=True), key=lambda of: -of[1]):
         if rate * rate > high * low:
             if high / rate - 1 < SAME_RATE:
                 fastest.append(label)
         elif rate / low - 1 < SAME_RATE:
-            slowest.append(label)
+            slowest.insert(0, label)
     return _named(fastest), "is" if len(fastest) == 1 else "are", _named(slowest)
 
 

@@ -9,13 +9,14 @@ from nic2core.describe import senders
 from nic2core.describe.peaks import FAILED, failed, wire_rate
 from nic2core.describe.pools import usable_credits, what_for
 from nic2core.explain.asked import links_load, of_groups, thread_ns
+from nic2core.explain.bursts import BEFORE_RINGS
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.overload import OVERLOADED, dropping, mean_wanted, overloaded
 from nic2core.explain.use import DISPATCH, one, work
 from nic2core.names import stage
 from nic2core.scenario.closed_loop import controls, groups
-from nic2core.scenario.quantity import nanoseconds
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import percent, several, three, time
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ MUCH = 0.2
 
 OF_SENDING = {"read-credits", "read-tags", "tx-descriptors", "tx-fetches"}
 """Domains that packets to be sent wait for, after their total latency."""
+
+EMPTY = 0.02
+"""Share of the NIC's SRAM in use up to which nothing waits in it."""
 
 WORTH_TELLING = 0.05
 """Share of the time that a credit is held from which a wait for another domain is mentioned."""
@@ -311,7 +315,22 @@ def _less(result: Record) -> str:
     why = ""
     if of is not None and of.burst is not None:
         why = f", because it waits between bursts:{_comes(of, of.burst)}"
+    elif empty := _sram_empty(result):
+        why = f", because the NIC's SRAM is nearly empty in {percent(empty)} of the samples"
     return f" The run achieves {three(rate)} M {what}/s{why}."
+
+
+def _sram_empty(result: Record) -> float:
+    """The share of samples in which closed-loop senders leave next to nothing in the NIC's SRAM.
+
+    0 where nothing would wait there for what limits.
+    """
+    if result.data.transport is None or result.model.tightest not in BEFORE_RINGS:
+        return 0.0
+    column = next((c for c in result.data.series.columns if c.name == "nic-sram"), None)
+    seen = [value for value in (column.values if column is not None else []) if value is not None]
+    size_kib = size_bytes(result.scenario["machine"]["nic"]["sram"]) / 1024
+    return sum(value < EMPTY * size_kib for value in seen) / (len(seen) or 1)
 
 
 def _dropped_outside(result: Record) -> str:

@@ -88,6 +88,7 @@ class Server:
     serves_ring: float
     ring: float
     post_batch: int
+    posting_us: float
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,10 @@ class Overflow:
         """Packets that can wait where most is lost."""
         if not self.in_rings:
             return self.server.sram
-        # On average, so many descriptors wait to be posted with others.
-        return self.rings * (self.server.ring - (self.server.post_batch - 1) / 2)
+        of = self.server
+        # On average, so many descriptors wait to be posted with others, and to be used again.
+        away = (of.post_batch - 1) / 2 + of.serves_ring * of.posting_us
+        return self.rings * (of.ring - away)
 
     @property
     def drains(self) -> float:
@@ -311,7 +314,16 @@ def _server(
         serves_ring=least(lambda name: name in CORES) / _rings(data, scenario, then),
         ring=float(queues["rx_descriptors"] + (queues["tx_descriptors"] if sends else 0)),
         post_batch=queues["post_batch"],
+        posting_us=_posting_us(data),
     )
+
+
+def _posting_us(data: Results) -> float:
+    """From posting descriptors until a core has packets in them: the NIC reads, and then writes."""
+    fetches = sum(q.rx_fetches for q in data.queues)
+    reading_us = sum(q.rx_fetching_ps for q in data.queues) / 1e6 / (fetches or 1)
+    dma = next((s.distribution.mean_ns for s in data.latency if s.stage == "dma"), 0.0)
+    return reading_us + dma / 1e3
 
 
 def _burst(data: Results, scenario: dict[str, Any]) -> Burst | None:

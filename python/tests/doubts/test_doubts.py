@@ -14,6 +14,7 @@ import nic2core
 from nic2core import Result, api, words
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.doubts.drift import drifting
+from nic2core.describe.doubts.senders import highest_target
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.engine import version
@@ -569,13 +570,56 @@ def test_a_target_that_the_empty_network_exceeds_is_told(control: dict[str, Any]
         return [doubt for doubt in found if "it can only slow down" in doubt]
 
     (doubt,) = told("200 us")
-    assert "the network alone takes 400 µs there and back (twice its delay)" in doubt.lower()
+    assert "the network alone takes 400 µs there and back (twice its delay, and 356 ns" in (
+        doubt.lower()
+    )
     assert f"Set {key} to more than that." in doubt
     assert told("10 us") == []
     assert told("200 us", **{key: "1 ms"}) == []
     # A control without a target for the delay has none to exceed.
     control = {"kind": "dctcp"}
     assert told("200 us") == []
+
+
+def test_a_frame_on_a_slow_link_counts_for_the_empty_network() -> None:
+    keys = {
+        "traffic.network.sender_link": "100 Mbps", "tenants.0.cores.count": 1,
+        "run.warmup": "1 ms", "run.duration": "2 ms",
+    }  # fmt: skip
+    found = doubts(api.run("host-congestion", keys))
+    # 4448 bytes take 356 us.
+    assert any("356 µs for a frame on a sender's link" in doubt for doubt in found)
+    assert any(doubt.startswith("no whole read of 40 senders was completed") for doubt in found)
+
+
+def test_a_control_may_have_a_fabric_target_and_nothing_else_of_swifts() -> None:
+    target = {"kind": "own", "fabric_target": "30 us"}
+    assert highest_target(target) == (30e3, "fabric_target")
+    assert highest_target({"kind": "own"}) == (0.0, "")
+
+
+def test_tails_of_few_reads_are_told() -> None:
+    few = {"traffic.senders": 4, "traffic.read": "1 MiB", "tenants.0.cores.count": 2}
+    times = {"run.warmup": "2 ms", "run.duration": "2 ms", "queues.pool_buffers": 4096}
+    result = api.run("host-congestion", few | times)
+    transport = result.data.transport
+    assert transport is not None
+    reads = transport.read_latency.count
+    assert 0 < reads < 100
+    (doubt,) = (d for d in doubts(result) if "99th percentile of whole reads" in d)
+    assert f"is the largest of {reads} reads" in doubt
+
+
+def test_rivals_that_come_too_late_are_told_and_those_that_come_are_meant_to() -> None:
+    times = {"run.warmup": "2 ms", "run.duration": "2 ms", "run.sample": "50 us"}
+
+    def told(start: str) -> list[str]:
+        rivals = {"senders": 20, "start": start, "control": {"kind": "dctcp"}}
+        return doubts(api.run("host-congestion", times | {"traffic.rivals": rivals}))
+
+    (doubt,) = (d for d in told("5 ms") if "never send" in d)
+    assert "traffic.rivals.start is 5.00 ms, and the run ends at 4.00 ms" in doubt
+    assert not [d for d in told("3 ms") if "never send" in d or "had not settled" in d]
 
 
 def test_connections_that_deliver_nothing_are_told_unless_by_chance(crowded: Result) -> None:

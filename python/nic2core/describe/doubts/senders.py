@@ -151,28 +151,35 @@ def unreachable(result: Record) -> Warned | None:
     if transport is None:
         return None
     for group in closed_loop.groups(traffic):
-        table, empty_ns = group.control, 2 * group.delay_ns
-        most_ns, keys = _highest_target(table)
+        # There and back, and a frame on the sender's link.
+        table, empty_ns = group.control, 2 * group.delay_ns + 1e3 / group.link_mpps
+        most_ns, keys = highest_target(table)
         if 0 < most_ns <= empty_ns:
             return Warned(
                 f"the network alone takes {time(empty_ns)} there and back (twice its "
-                f'delay), and the control "{table["kind"]}" slows down above '
+                f"delay, and {time(1e3 / group.link_mpps)} for a frame on a sender's link), "
+                f'and the control "{table["kind"]}" slows down above '
                 f"{time(most_ns)} ({keys}), whatever the load: it can only slow down. Set "
                 f"{keys.split(' ', maxsplit=1)[0]} to more than that."
             )
     return None
 
 
-def _highest_target(table: Mapping[str, Any]) -> tuple[float, str]:
+def highest_target(table: Mapping[str, Any]) -> tuple[float, str]:
     """The longest round trip, ns, at which a control does not slow down, and its keys; 0 for none.
 
-    Swift's target is for the time outside the server, of which the network is a part.
+    A fabric target is for the time outside the server, of which the network is a part. Swift's is
+    longer the more hops there are, and the smaller the window is.
     """
     if "fabric_target" in table:
-        hops_ns = table["hops"] * nanoseconds(table["hop_target"])
-        scaling_ns = nanoseconds(table["flow_range"])
-        target_ns = nanoseconds(table["fabric_target"])
-        return target_ns + hops_ns + scaling_ns, "fabric_target + hops x hop_target + flow_range"
+        target_ns, keys = nanoseconds(table["fabric_target"]), "fabric_target"
+        if "hop_target" in table:
+            target_ns += table["hops"] * nanoseconds(table["hop_target"])
+            keys += " + hops x hop_target"
+        if "flow_range" in table:
+            target_ns += nanoseconds(table["flow_range"])
+            keys += " + flow_range"
+        return target_ns, keys
     if "high_threshold" in table:
         return nanoseconds(table["high_threshold"]), "high_threshold"
     return 0.0, ""

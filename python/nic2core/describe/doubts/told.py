@@ -29,8 +29,10 @@ from nic2core.describe.doubts.setup import (
 from nic2core.describe.doubts.too_short import (
     few_of_a_size,
     few_packets,
+    few_reads,
     filling,
     long_pauses,
+    never_there,
     no_arrival,
     no_completion,
     sending_queue_fills,
@@ -66,6 +68,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
     found: dict[Kind, Warned] = {}
     for several in (
         (other_version, other_build),
+        (never_there,),
         (no_arrival, long_pauses, no_completion, short_warmup, growing_dirty_lines, drifting),
         (unsettled, windows_grow, one_queue_grows),
         (filling,),
@@ -79,7 +82,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (unreachable,),
         (short_timeout, needless),
         (behind, starved),
-        (few_packets, few_of_a_size),
+        (few_reads, few_packets, few_of_a_size),
         (part_of_a_round,),
         (full_link, smoothed),
         (other_sizes,),

@@ -10,8 +10,8 @@ from nic2core.describe import senders, slowdowns
 from nic2core.describe.doubts.times import end_of
 from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.asked import of_groups
-from nic2core.scenario.closed_loop import groups
-from nic2core.scenario.quantity import size_text
+from nic2core.scenario.closed_loop import groups, measured_there
+from nic2core.scenario.quantity import nanoseconds, size_text
 from nic2core.scenario.queues import room_to_send
 from nic2core.words import at_least, count, three, time
 
@@ -97,6 +97,51 @@ def long_pauses(result: Record) -> Warned | None:
     )
 
 
+def few_reads(result: Record) -> Warned | None:
+    """A warning if the 99th percentile of whole reads comes from too few of them."""
+    transport = result.data.transport
+    # Where slowdowns are told, they are what counts.
+    if transport is None or slowdowns.ends(result.data) is not None:
+        return None
+    if not result.data.packets.completed or long_pauses(result) is not None:
+        return None
+    both = zip(groups(result.scenario["traffic"]), of_groups(transport), strict=True)
+    run = result.scenario["run"]
+    of = [(group, results) for group, results in both if measured_there(group, run)]
+    group, least = min(of, key=lambda found: found[1].read_latency.count, default=(None, None))
+    if group is None or least is None or least.read_latency.count >= FEW_READS:
+        return None
+    reads, measured = least.read_latency.count, time(result.data.measured_ns)
+    if not reads:
+        return Warned(
+            f"no whole read of {group.senders:,} senders was completed in the {measured} measured. "
+            "Increase run.duration."
+        )
+    enough_ns = result.data.measured_ns * FEW_READS / reads
+    return Warned(
+        f"the 99th percentile of whole reads of {group.senders:,} senders is the largest of "
+        f"{count(reads, 'read')}, which take {time(least.read_latency.mean_ns)} each: another seed "
+        f"may move it. Set run.duration to {at_least(enough_ns)} or more, to get {FEW_READS} of "
+        "them.",
+        enough_ns,
+    )
+
+
+def never_there(result: Record) -> Warned | None:
+    """A warning if rivals begin only after the run has ended."""
+    transport, run = result.data.transport, result.scenario["run"]
+    if transport is None:
+        return None
+    end_ns = nanoseconds(run["warmup"]) + nanoseconds(run["duration"])
+    late = [of for of in groups(result.scenario["traffic"]) if of.start_ns >= end_ns]
+    if not late:
+        return None
+    return Warned(
+        f"the rivals never send: traffic.rivals.start is {time(late[0].start_ns)}, and the run "
+        f"ends at {time(end_ns)}. Mean windows are over them as well."
+    )
+
+
 def few_of_a_size(result: Record) -> Warned | None:
     """A warning if a 99th percentile of the slowdown comes from too few reads of a size."""
     ends = slowdowns.ends(result.data)
@@ -118,8 +163,13 @@ def few_of_a_size(result: Record) -> Warned | None:
 def unsettled(result: Record) -> Warned | None:
     """A warning if goodput or windows of closed-loop senders were still rising or falling."""
     transport = result.data.transport
-    means = {"goodput": ("goodput", UNSETTLED)}
+    # Where a stage is full, windows and queues may change while the goodput does not.
+    means = {"goodput": ("goodput", UNSETTLED), "window": ("mean window", UNSETTLED)}
     asked = groups(result.scenario["traffic"]) if transport is not None else []
+    run = result.scenario["run"]
+    if any(0 < measured_there(group, run) < 1 for group in asked):
+        # Rivals that come or go are meant to change it.
+        return None
     if any(group.load_gbps is not None for group in asked):
         # Goodput is what was wanted, and most windows belong to connections that wait for a read.
         return None
