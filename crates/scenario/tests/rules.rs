@@ -327,6 +327,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&[CLOSED_LOOP, "machine.nic.link=100 Gbps"], "tenants.0.app.kind", "snap, which acknowledges"),
     (&[CLOSED_LOOP, "tenants.0.app={kind='snap'}"], "machine.nic.link", "a rate such as"),
     (
+        &[
+            CLOSED_LOOP,
+            "tenants.0.app={kind='snap'}",
+            "machine.nic.link=100 Gbps",
+            "traffic.headers=6 KiB",
+        ],
+        "traffic.headers",
+        "less than queues.buffer_size (2 KiB), which has to hold a frame",
+    ),
+    (
         &[CLOSED_LOOP, "tenants.0.app={kind='snap'}", "tenants.1.app={kind='snap'}"],
         "tenants.1.app.kind",
         "one tenant of this kind",

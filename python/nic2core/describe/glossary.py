@@ -21,7 +21,7 @@ SENDERS = {
     "cut by": "Share of all cuts of windows that this cause made.",
     "in flight": "Packets, or their acknowledgements, under way: mean over the measured time.",
     "fairness": "Jain's index over what connections delivered: 1 if all are equal, one over their "
-    "number if one has everything.",
+    "number if one has everything. Of n reads a connection, chance alone can make it n / (n + 1).",
     "goodput of the rivals": "The same payload, of the second group of senders alone.",
     "a rival over another sender": "How many times as much a rival delivers as another sender.",
     "p99 round trip": "From sending a packet to the arrival of its acknowledgement; one packet in "

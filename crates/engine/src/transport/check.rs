@@ -98,9 +98,11 @@ impl ClosedLoopConfig {
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         let start = rivals.start.unwrap_or_default();
         check.within("start", start, Duration(0)..=MAX_DELAY);
-        if let Some(stop) = rivals.stop {
-            let after = Duration(start.0.saturating_add(1));
-            check.within_what("stop", stop, after..=MAX_DELAY, ", after traffic.rivals.start");
+        if let Some(stop) = rivals.stop
+            && !(start < stop && stop <= MAX_DELAY)
+        {
+            let allowed = format!("more than traffic.rivals.start ({start}), up to {MAX_DELAY}");
+            check.refuse("stop", stop, allowed);
         }
         if let Some(delay) = rivals.delay {
             let most = self.recovery.min_timeout;

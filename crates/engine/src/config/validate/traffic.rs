@@ -58,7 +58,12 @@ fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scena
     }
     let Some((key, size)) = largest_frame(traffic) else { return };
     let (of, room) = frame_room(queues, machine);
-    if size > room {
+    if let Some(closed_loop) = traffic.closed_loop()
+        && closed_loop.headers >= room
+    {
+        let allowed = format!("less than {of} ({room}), which has to hold a frame");
+        check.refuse("traffic.headers", closed_loop.headers, allowed);
+    } else if size > room {
         let allowed = match traffic.closed_loop() {
             Some(closed_loop) => {
                 let most = Size(room.0.saturating_sub(closed_loop.headers.0));
