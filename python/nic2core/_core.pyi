@@ -134,6 +134,9 @@ class Bursts:
         Raises UserError if the capture cannot be replayed.
         """
 
+    def at(self, mean_mpps: float) -> Bursts:
+        """The packets if they come at another mean rate, as a peak search varies it."""
+
     def in_front_of(
         self, server: tuple[float, float, float, float, float, int, float]
     ) -> tuple[int, float, float, float, float]:

@@ -14,7 +14,13 @@ from pydantic import ValidationError
 
 from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
-from nic2core.explain.bursts import LOST_AT_PEAK, Overflow, helps_at_times, overflow
+from nic2core.explain.bursts import (
+    LOST_AT_PEAK,
+    Overflow,
+    helps_at_peak,
+    helps_at_times,
+    overflow,
+)
 from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import GAIN_TOLD, Help, Helps, helps
 from nic2core.explain.limit import AT_TIMES, Limit, Run
@@ -223,8 +229,13 @@ class Record:
         if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)
         found = helps(model, changes, data.measured_ns)
-        if self.peak is not None and self.peak.failed_by == "drops" and self._in_bursts:
-            return Helps(replace(h, predicted=nan, unknown=LOST_AT_PEAK) for h in found)
+        if self.peak is not None and self.peak.failed_by == "drops":
+            mpps = self.peak.peak_mpps
+            at_peak = helps_at_peak(mpps, data, self.scenario, model, found)
+            if at_peak is not None:
+                return at_peak
+            if self._in_bursts:
+                return Helps(replace(h, predicted=nan, unknown=LOST_AT_PEAK) for h in found)
         at_times = self.limit in AT_TIMES or self.overflow is not None
         if at_times and most_to_gain(self.data) > GAIN_TOLD:
             return helps_at_times(self.overflow, self.data, self.scenario, model, found)

@@ -8,7 +8,6 @@ some packets of on/off bursts, of Poisson arrivals or of a capture are dropped a
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,8 @@ from nic2core import UserError, api
 from nic2core.describe.doubts.too_short import filling
 from nic2core.explain.limit import AT_TIMES
 from nic2core.rerun import run_changes
+
+from .pcap import pcap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,19 +150,7 @@ def capture(rnd: Random) -> bytes:
         for _ in range(min(MOST_OF_TRAIN, int(8 * rnd.paretovariate(1.2)))):
             now_ns += apart_ns
             frames.append((round(now_ns), size, flow))
-    header = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
-    return header + b"".join(_record(*frame) for frame in frames)
-
-
-def _record(at_ns: int, size: int, flow: int) -> bytes:
-    """A frame of IPv4 and UDP of which the headers are stored."""
-    ethernet = bytes(12) + b"\x08\x00"
-    addresses = struct.pack(">II", 0x0A000001 + flow, 0x0A010001)
-    ip = struct.pack(">BBHHHBBH", 0x45, 0, size - 14, 0, 0, 64, 17, 0) + addresses
-    udp = struct.pack(">HHHH", 1024 + flow, 53, size - 34, 0)
-    stored = ethernet + ip + udp
-    seconds, nanoseconds = divmod(at_ns, 10**9)
-    return struct.pack("<IIII", seconds, nanoseconds, len(stored), size) + stored
+    return pcap(frames)
 
 
 def tells(result: Result, *, bursts: bool) -> bool:

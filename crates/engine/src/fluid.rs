@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use crate::config::Scenario;
 use crate::host::{BuildError, source};
-use crate::time::PS_PER_S;
+use crate::nic::rss::Rss;
+use crate::time::{PS_PER_S, Ps};
+use crate::units::Rate;
 use crate::wire::line_rate::LineRate;
-use crate::wire::{Capture, Source};
+use crate::wire::{Arrivals, Capture, Source};
 
 /// The last packets of a long run that are looked at, for `explain` to answer at once.
 const MOST: usize = 1 << 20;
@@ -19,9 +21,46 @@ const MOST: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Bursts {
     packets: Vec<Comes>,
-    queues: usize,
     /// When measuring begins, microseconds.
     measured_from_us: f64,
+    traffic: Traffic,
+}
+
+/// Where they come from, before the first has come.
+#[derive(Clone, Debug)]
+struct Traffic {
+    arrivals: Arrivals,
+    rss: Rss,
+    link: Option<LineRate>,
+    queues: u32,
+    /// The measured time.
+    from: Ps,
+    end: Ps,
+}
+
+impl Traffic {
+    fn come(self) -> Bursts {
+        let Traffic { mut arrivals, mut link, .. } = self.clone();
+        let mut packets = Vec::new();
+        loop {
+            let arrival = arrivals.next();
+            let at =
+                link.as_mut().map_or(arrival.at, |link| link.arrives(arrival.at, arrival.bytes));
+            if at >= self.end {
+                break;
+            }
+            packets.push(Comes { at_us: us(at), queue: self.rss.queue(arrival.flow) });
+            if packets.len() == 2 * MOST {
+                packets.drain(..MOST);
+            }
+        }
+        packets.drain(..packets.len().saturating_sub(MOST));
+        Bursts { packets, measured_from_us: us(self.from), traffic: self }
+    }
+}
+
+fn us(at: Ps) -> f64 {
+    at.0 as f64 / (PS_PER_S / 1_000_000) as f64
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,36 +113,30 @@ impl Bursts {
         scenario: &Scenario,
         capture: Option<Arc<Capture>>,
     ) -> Result<Option<Bursts>, BuildError> {
-        let Some((Source::Timed(mut arrivals), rss)) = source(scenario, capture)? else {
+        let Some((Source::Timed(arrivals), rss)) = source(scenario, capture)? else {
             return Ok(None);
         };
-        let mut link = scenario.machine.nic.link.map(LineRate::new);
-        let us = |ps: u64| ps as f64 / (PS_PER_S / 1_000_000) as f64;
-        let (from, run) = (scenario.run.warmup.0, scenario.run.duration.0);
-        let mut packets = Vec::new();
-        loop {
-            let arrival = arrivals.next();
-            let at =
-                link.as_mut().map_or(arrival.at, |link| link.arrives(arrival.at, arrival.bytes));
-            if at.0 >= from + run {
-                break;
-            }
-            packets.push(Comes { at_us: us(at.0), queue: rss.queue(arrival.flow) });
-            if packets.len() == 2 * MOST {
-                packets.drain(..MOST);
-            }
-        }
-        packets.drain(..packets.len().saturating_sub(MOST));
-        Ok(Some(Bursts {
-            packets,
-            queues: scenario.serving_cores() as usize,
-            measured_from_us: us(from),
-        }))
+        let link = scenario.machine.nic.link.map(LineRate::new);
+        let (from, run) = (scenario.run.warmup.ps(), scenario.run.duration.ps());
+        let end = Ps(from.0.saturating_add(run.0));
+        Ok(Some(
+            Traffic { arrivals, rss, link, queues: scenario.serving_cores(), from, end }.come(),
+        ))
+    }
+
+    /// The packets if they come at another mean rate, as a peak search varies it.
+    ///
+    /// # Panics
+    /// If `mean` is zero.
+    pub fn at(&self, mean: Rate) -> Bursts {
+        let mut traffic = self.traffic.clone();
+        traffic.arrivals.set_rate(mean);
+        traffic.come()
     }
 
     /// What becomes of them in front of a server.
     pub fn pass(&self, server: &Server) -> Passed {
-        let mut rings = Rings::new(self.queues, server);
+        let mut rings = Rings::new(self.traffic.queues as usize, server);
         let (mut came, mut lost_in_sram, mut lost_in_rings) = (0u64, 0u64, 0u64);
         let (mut most_in_sram, mut most_in_ring) = (0.0_f64, 0.0_f64);
         let apart_us = 1.0 / server.leaves_sram;
@@ -349,6 +382,14 @@ mod tests {
                               "sizes": { "kind": "fixed", "size": "1024 B" } });
         let scenario = forwarder(&[("/traffic", backlog)]);
         assert!(Bursts::new(&scenario, None).expect("valid traffic").is_none());
+    }
+
+    #[test]
+    fn a_peak_search_varies_the_rate_of_bursts_and_not_their_length() {
+        // 20 Mpps in the mean instead of 40, and so 50 while they last.
+        let passed = bursts().at(Rate(20_000_000)).pass(&Server { serves: 40.0, ..ANY });
+        near(passed.came as f64, 20_000.0);
+        assert!((passed.most_in_ring - 400.0).abs() <= 1.0, "{passed:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The packets of a run in front of a server of given rates, for `explain`.
 
 use nic2core_engine::fluid::{self, Passed, Server};
+use nic2core_engine::units::Rate;
 use nic2core_scenario::{Disk, Loaded, read_capture};
 use pyo3::prelude::*;
 
@@ -26,6 +27,12 @@ impl Bursts {
                 fluid::Bursts::new(&scenario, capture).map_err(|e| build_error(e, &origins))?;
             Ok(bursts.map(Bursts))
         })
+    }
+
+    /// The packets at another mean rate.
+    fn at(&self, py: Python<'_>, mean_mpps: f64) -> Bursts {
+        let mean = Rate((mean_mpps * 1e6).round().max(1.0) as u64);
+        py.detach(|| Bursts(self.0.at(mean)))
     }
 
     /// What becomes of them in front of a server.

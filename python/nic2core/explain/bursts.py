@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple, dataclass, replace
-from math import inf, isnan, nan
+from math import inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import Bursts, UserError
 from nic2core.explain.help import GAIN_TOLD, Help, Helps, settled_with
+from nic2core.explain.model import SAME
 from nic2core.explain.use import DISPATCH, link_of_arrivals, serves
-from nic2core.scenario.quantity import nanoseconds, size_bytes
+from nic2core.scenario.quantity import nanoseconds, share, size_bytes
 from nic2core.scenario.toml_text import as_sets, given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nic2core.explain.change import Change
     from nic2core.explain.model import Model
     from nic2core.results.models import Results
 
@@ -56,6 +58,15 @@ AFTER_CORES = frozenset({"tx-descriptors", "tx-fetches", "read-tags", "read-cred
 WAITED_IN = frozenset({"wire", "nic-sram", "descriptors", DISPATCH})
 """Domains that the fluid has in other ways: what packets come by, wait in and are dealt by."""
 
+
+NEAR = 1.25
+"""Factor by which the fluid's peak may differ from that of the search."""
+
+WITHIN = 4.0
+"""Factor of the peak within which that with a change is searched."""
+
+STEPS = 10
+"""Halvings of that: to a quarter of a percent."""
 
 LOST_AT_PEAK = (
     "what bursts lose sets this peak, and how fast they may come depends on the room for them"
@@ -246,8 +257,7 @@ def helps_at_times(
             return help_
         if of is None:
             return replace(help_, predicted=nan)
-        text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
-        then = json.loads(text)
+        then = _changed(scenario, change)
         same = _comes(then) == _comes(scenario)
         comes = of.packets if same else _packets(then)
         if comes is None:
@@ -264,6 +274,63 @@ def helps_at_times(
         return replace(help_, predicted=max(0.0, gain))
 
     return Helps(in_bursts(h) for h in found)
+
+
+def helps_at_peak(
+    peak_mpps: float,
+    data: Results,
+    scenario: dict[str, Any],
+    model: Model,
+    found: Sequence[Help],
+) -> Helps | None:
+    """What changes give a peak that is set by what is lost at times.
+
+    `None` where it is not, or where the fluid has another peak; for a capture as well, of which the
+    probes of a search see other parts.
+    """
+    traffic = scenario.get("traffic") or {}
+    packets = _packets(scenario) if traffic.get("kind") in {"bursts", "poisson"} else None
+    if packets is None or sum(serves(data, tenant) for tenant in scenario["tenants"]) != 1:
+        return None
+    sends = model.tightest in AFTER_CORES
+    lost = share(scenario["slo"]["drops"])
+
+    def peak(then: dict[str, Any], of: Model) -> float:
+        comes = packets if _comes(then) == _comes(scenario) else _packets(then)
+        server = _server(data, scenario, then, of, sends=sends)
+        return nan if comes is None else min(of.rate, _holds(comes, server, lost, peak_mpps))
+
+    now = peak(scenario, model)
+    if not 1 / NEAR <= now / peak_mpps <= NEAR or now >= SAME * model.rate:
+        return None
+
+    def at_peak(help_: Help) -> Help:
+        change = help_.change
+        if help_.unknown or help_.harm:
+            return help_
+        gain = peak(_changed(scenario, change), settled_with(change.apply, model)) / now - 1
+        if gain > GAIN_TOLD and change.gain_unknown:
+            return replace(help_, predicted=nan, unknown=change.gain_unknown)
+        return replace(help_, predicted=max(0.0, gain))
+
+    return Helps(at_peak(h) for h in found)
+
+
+def _holds(packets: Bursts, server: Server, lost: float, near: float) -> float:
+    """The highest mean rate at which no more than this share is lost, millions per second."""
+    least, most = near / WITHIN, near * WITHIN
+    for _ in range(STEPS):
+        middle = sqrt(least * most)
+        holds = _passed(packets.at(middle), server).lost <= lost
+        least, most = (middle, most) if holds else (least, middle)
+    return least
+
+
+def _changed(scenario: dict[str, Any], change: Change) -> dict[str, Any]:
+    """The scenario with a change."""
+    text, *_ = _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
+    then: dict[str, Any] = json.loads(text)
+    return then
 
 
 def _packets(scenario: dict[str, Any]) -> Bursts | None:

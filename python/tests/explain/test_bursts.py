@@ -17,8 +17,11 @@ from nic2core.explain.limit import Limit
 from nic2core.explain.overload import dropping, overloaded
 from nic2core.rerun import run_changes
 from nic2core.words import percent, three
+from tools.predictions.pcap import pcap
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nic2core.explain.help import Help
 
 BURSTS = {
@@ -37,6 +40,12 @@ TWO_CORES: dict[str, Any] = {
     "run.warmup": "1.6 ms",
     "run.duration": "1.6 ms",
 }
+
+
+def trains() -> bytes:
+    """40 trains of 200 frames of 512 bytes, each of one flow: 10.7 Gbit/s on the wire."""
+    frames = ((80_000 * train + 100 * n, 512, train) for train in range(40) for n in range(200))
+    return pcap(frames)
 
 
 @pytest.fixture(scope="module")
@@ -261,11 +270,48 @@ def test_what_a_small_ring_does_not_use_for_bursts_is_no_larger_in_a_longer_one(
     assert help_.error == pytest.approx(0, abs=0.05)
 
 
-def test_of_a_peak_that_drops_in_bursts_set_nothing_is_predicted() -> None:
+def test_what_changes_give_a_peak_that_drops_in_bursts_set_is_predicted() -> None:
     found = api.find_peak("ddio-bench", {**TWO_CORES, "slo.p99": "1 ms"})
     assert found.peak is not None
     assert found.peak.failed_by == "drops"
+    # Nothing is full on average.
+    assert found.peak.peak_mpps < 0.6 * min(found.model.allows.values())
+    ran = of(found, "descriptors: twice the descriptors", "cores: 3 cores")
+    for what, help_ in ran.items():
+        assert help_.measured is not None
+        assert help_.measured > 0.2, what
+        assert help_.predicted == pytest.approx(help_.measured, abs=0.06), what
+
+
+def test_of_a_peak_of_a_capture_that_drops_set_nothing_is_predicted(tmp_path: Path) -> None:
+    capture = tmp_path / "trains.pcap"
+    capture.write_bytes(trains())
+    replay = {"kind": "replay", "file": str(capture), "rate": "5 Gbps"}
+    short = {"queues.rx_descriptors": 64, "queues.post_batch": 8, "run.duration": "6 ms"}
+    short["slo.p99"] = "1 ms"
+    found = api.find_peak("ddio-bench", {**TWO_CORES, "traffic": replay, **short})
+    assert found.peak is not None
+    assert found.peak.failed_by == "drops"
     assert all(isnan(h.predicted) and h.unknown for h in found.helps)
+
+
+def test_what_a_capture_loses_is_predicted_as_long_as_it_is_there(tmp_path: Path) -> None:
+    capture = tmp_path / "trains.pcap"
+    capture.write_bytes(trains())
+    replay = {"kind": "replay", "file": str(capture), "rate": "11 Gbps"}
+    short = {"queues.rx_descriptors": 64, "queues.post_batch": 8}
+    result = api.run("ddio-bench", {**TWO_CORES, "traffic": replay, **short})
+    assert result.limit is Limit.BURSTS
+    ran = of(result, "descriptors: twice the descriptors", "cores: cores at 3.75 GHz")
+    for what, help_ in ran.items():
+        assert help_.measured is not None
+        assert help_.measured > 0.02, what
+        assert help_.predicted == pytest.approx(help_.measured, abs=0.03), what
+    capture.unlink()
+    # What was found is kept.
+    gone = replace(result, label="gone")
+    assert gone.overflow is None
+    assert all(isnan(h.predicted) for h in gone.helps)
 
 
 def test_a_tail_is_not_lowest_where_more_is_dropped() -> None:
