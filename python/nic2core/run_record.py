@@ -179,7 +179,8 @@ class Record:
     def overflow(self) -> Overflow | None:
         """What overflows where packets are dropped at times, if that is known."""
         # A stage that limits while bursts come may wait for the next one.
-        waits = self.limit is Limit.STAGE and work(self.data)[0] < SAME * self.model.rate
+        limits = self.limit is Limit.STAGE and self._in_bursts
+        waits = limits and work(self.data)[0] < SAME * self.model.rate
         # At a peak it is not what is lost that changes, but the rate.
         if self.peak is not None or (self.limit not in AT_TIMES and not waits):
             return None
