@@ -14,13 +14,8 @@ from pydantic import ValidationError
 
 from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
-from nic2core.explain.bursts import (
-    LOST_AT_PEAK,
-    Overflow,
-    helps_at_peak,
-    helps_at_times,
-    overflow,
-)
+from nic2core.explain.bursts import Overflow, helps_at_times, overflow
+from nic2core.explain.bursty_peaks import LOST_AT_PEAK, helps_at_peak
 from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import GAIN_TOLD, Help, Helps, helps
 from nic2core.explain.limit import AT_TIMES, Limit, Run

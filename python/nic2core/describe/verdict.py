@@ -9,7 +9,7 @@ from nic2core.describe import senders
 from nic2core.describe.peaks import FAILED, failed, wire_rate
 from nic2core.describe.pools import usable_credits, what_for
 from nic2core.explain.asked import links_load, of_groups, thread_ns
-from nic2core.explain.bursts import BEFORE_RINGS
+from nic2core.explain.fluid import BEFORE_RINGS
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.overload import OVERLOADED, dropping, mean_wanted, overloaded
