@@ -2,7 +2,7 @@
 //! the NIC's SRAM and the receive rings, which are drained as a fluid is.
 //!
 //! `explain` asks this what changes to a run save that drops packets in bursts
-//! (docs/models/explain.md, "Bursts").
+//! (docs/models/explain.md, "Drops although no stage is full on average").
 
 use std::sync::Arc;
 
@@ -261,7 +261,8 @@ impl Rings {
         let done = of.taken as f64 - waits;
         let posted = (done / self.post_batch).floor() * self.post_batch;
         if posted > of.posted {
-            // A ring that waits is drained at its rate since it was looked at last.
+            // A ring that waits is drained at its rate since it was looked at last, or later where rings share what is
+            // done. Only the last to be posted counts: what was posted just before is little.
             let since_us = (posted - of.done) / self.serves_ring;
             (of.posted, of.usable_us) = (posted, of.seen_us + since_us + self.posting_us);
         }

@@ -3,8 +3,8 @@
 //! A pure library: no files, no threads, no printing, no global state. The module tree follows the
 //! packet: [`wire`] → [`nic`] → [`pcie`] → [`iommu`] → [`memory`] → [`core`] → [`apps`];
 //! [`transport`] is the part of closed-loop traffic outside the server; `host` wires the path
-//! together from a scenario. [`peak`] searches with it for the highest rate, and [`fluid`] tells without it what rings
-//! would lose.
+//! together from a scenario. [`peak`] searches with it for the highest rate, and [`fluid`] tells
+//! without it what rings would lose.
 
 mod ahead;
 pub mod apps;

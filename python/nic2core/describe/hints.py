@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, isnan
+from math import isnan
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from nic2core.explain.change import Takes, is_simulated
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.help import GAIN_TOLD
 from nic2core.explain.limit import AT_TIMES, CARRIED, SHORT_BY_CHANCE, Limit
-from nic2core.explain.overload import OVERLOADED, mean_wanted, most_to_gain, overloaded
+from nic2core.explain.overload import most_to_gain, too_many
 from nic2core.explain.stages import leaking
 from nic2core.explain.use import work
 from nic2core.scenario.quantity import nanoseconds
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
 FELT = 0.05
 """Gain of a change, or leaking share of what the NIC writes, from which it is worth a sentence."""
-
-
-LONGEST = 1 << 15
-"""Descriptors of the longest rings worth a sentence."""
 
 
 RIGHT, RIGHT_POINTS = 0.2, 0.05
@@ -175,20 +171,15 @@ def _less(result: Record, helps: Sequence[Help], check: str) -> Iterator[str]:
 def _long_enough_rings(result: Record, saved: str) -> Iterator[str]:
     """How long rings would lose nothing, where they overflow at times."""
     of = result.overflow
-    if of is None or not of.in_rings or of.most_waiting > LONGEST or _too_many(result):
+    if of is None or not of.in_rings or of.enough is None or too_many(result.data):
         return
-    needed, now = ceil(of.most_waiting), result.scenario["queues"]["rx_descriptors"]
+    needed, now = of.enough, result.scenario["queues"]["rx_descriptors"]
     longer = 1 << (needed - 1).bit_length()
     said = f"Rings of {needed:,} descriptors would lose none of these packets"
     if longer > now and is_simulated(result.scenario, {"queues.rx_descriptors": longer}):
         vary = f"--vary queues.rx_descriptors={now},{longer}"
         said += f": `nic2core compare {saved} {vary}` shows what else they do"
     yield f"{said}."
-
-
-def _too_many(result: Record) -> bool:
-    """Whether more comes to some core than it can do, so that no ring is long enough."""
-    return overloaded(result.data) is not None or mean_wanted(result.data) >= OVERLOADED
 
 
 def _lowest_tails(result: Record, helps: Sequence[Help], saved: str) -> Iterator[str]:

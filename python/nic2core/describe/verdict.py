@@ -12,7 +12,7 @@ from nic2core.explain.asked import links_load, of_groups, thread_ns
 from nic2core.explain.fluid import BEFORE_RINGS
 from nic2core.explain.limit import IDLE, SHORT_BY_CHANCE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
-from nic2core.explain.overload import OVERLOADED, dropping, mean_wanted, overloaded
+from nic2core.explain.overload import OVERLOADED, dropping, mean_wanted, overloaded, too_many
 from nic2core.explain.use import DISPATCH, one, work
 from nic2core.names import stage
 from nic2core.scenario.closed_loop import controls, groups
@@ -227,13 +227,14 @@ def _by_whom(result: Record) -> str:
 def _overflows(result: Record) -> str:
     """How much of a burst waits, and what drains it, if that is known."""
     of = result.overflow
-    if of is None or (of.burst is None and _too_many(result)):
+    if of is None:
         return ""
     if of.burst is None:
-        most = f"{of.most_waiting:,.0f}"
+        if of.enough is None or too_many(result.data):
+            return ""
         if of.in_rings:
-            return f"; a ring would need {most} descriptors to lose none"
-        return f"; the SRAM would need room for {most} packets to lose none"
+            return f"; a ring would need {of.enough:,} descriptors to lose none"
+        return f"; the SRAM would need room for {of.enough:,} packets to lose none"
     name = stage(result.model.tightest)
     allow = "allow" if several(name) else "allows"
     return f":{_comes(of, of.burst)}, and the {name} {allow} {three(of.drains)}"

@@ -8,7 +8,8 @@ show that; the fluid of `fluid.py` does.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, isnan, nan
+from functools import cached_property
+from math import ceil, inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.fluid import (
@@ -26,7 +27,7 @@ from nic2core.explain.use import link_of_arrivals
 from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from nic2core._core import Bursts
     from nic2core.explain.fluid import Passed, Server
@@ -37,7 +38,8 @@ TELLING = 0.005
 """Share of the packets dropped in one place from which they tell how much room there is."""
 
 AMISS = 0.03
-"""Share of the packets by which the fluid may lose more or less than the run."""
+"""Share of the packets by which the fluid may lose more or less than the run. Chosen when it was
+known that rings of 64 that are posted at once are 2 % off (docs/models/explain.md)."""
 
 FITS = 2.0
 """Factor by which the room that a run's drops tell of may differ from that which there is, and what
@@ -55,7 +57,11 @@ EITHER = (
 """Why a gain is not known that is another if packets leave the SRAM somewhat sooner or later."""
 
 SOMEWHAT = 1.25
-"""How much sooner or later."""
+"""How much sooner or later. Chosen when the worst predictions were known
+(docs/models/explain.md)."""
+
+LONGEST = 1 << 15
+"""Packets of the most room that is worth telling of."""
 
 SOONER = "bursts would reach the rings sooner, and less of them would wait before"
 """Why a faster link, or a faster way out of the NIC's SRAM, can lower what is carried."""
@@ -110,15 +116,15 @@ class Overflow:
             return of.leaves_sram
         return min(of.leaves_sram, of.serves, self.rings * of.serves_ring)
 
-    @property
-    def most_waiting(self) -> float:
-        """Packets that would wait in the fullest ring, or in the SRAM, if there were room for all.
+    @cached_property
+    def enough(self) -> int | None:
+        """Descriptors of a ring, or packets in the SRAM, with which nothing would be lost.
 
-        Of all that come, the last as well, which may be more than before if they come faster than
-        the server does them.
+        `None` if more comes than the server ever does.
         """
         passed = in_front_of(self.packets, replace(self.server, sram=inf, ring=inf))
-        return passed.most_in_ring if self.in_rings else passed.most_in_sram
+        most = ceil(passed.most_in_ring if self.in_rings else passed.most_in_sram)
+        return most if most <= LONGEST else None
 
     def gain(self, packets: Bursts, server: Server) -> float:
         """What a server with its nominal room carries of packets, over what the run does, - 1.
@@ -155,20 +161,11 @@ def overflow(data: Results, scenario: dict[str, Any], model: Model) -> Overflow 
     sends = sends_fill(model)
     server = nominal = server_of(data, scenario, scenario, model, sends=sends)
     lost_sram, lost_rings = (of / data.packets.offered for of in dropped)
+    # What reaches the rings depends on the room in the SRAM.
     if lost_sram > TELLING:
-        sram = _room(
-            lambda room: in_front_of(packets, replace(nominal, sram=room)).in_sram,
-            lost_sram,
-            nominal.sram,
-        )
-        server = replace(nominal, sram=sram)
+        server = _with_room(packets, server, lost_sram, in_rings=False)
     if lost_rings > TELLING:
-        ring = _room(
-            lambda room: in_front_of(packets, replace(server, ring=room)).in_rings,
-            lost_rings,
-            nominal.ring,
-        )
-        server = replace(server, ring=ring)
+        server = _with_room(packets, server, lost_rings, in_rings=True)
     found, lost = in_front_of(packets, server), lost_sram + lost_rings
     amiss = max(abs(found.in_sram - lost_sram), abs(found.in_rings - lost_rings))
     if amiss > AMISS or not lost / FITS <= found.lost <= lost * FITS:
@@ -215,15 +212,27 @@ def helps_at_times(
     return Helps(in_bursts(h) for h in found)
 
 
-def _room(lost: Callable[[float], float], share: float, nominal: float) -> float:
-    """The room with which so much is lost; the nominal if it is not about as much."""
-    least, most = nominal / FITS, nominal * FITS
-    if not lost(most) <= share <= lost(least):
-        return nominal
+def _with_room(packets: Bursts, server: Server, lost: float, *, in_rings: bool) -> Server:
+    """A server with as much room, in its SRAM or in each ring, as loses this share there.
+
+    The same server if that is not about as much as it has.
+    """
+
+    def holding(room: float) -> Server:
+        return replace(server, ring=room) if in_rings else replace(server, sram=room)
+
+    def loses(room: float) -> float:
+        passed = in_front_of(packets, holding(room))
+        return passed.in_rings if in_rings else passed.in_sram
+
+    room = server.ring if in_rings else server.sram
+    least, most = room / FITS, room * FITS
+    if not loses(most) <= lost <= loses(least):
+        return server
     for _ in range(HALVINGS):
         middle = (least + most) / 2
-        least, most = (middle, most) if lost(middle) > share else (least, middle)
-    return most
+        least, most = (middle, most) if loses(middle) > lost else (least, middle)
+    return holding(most)
 
 
 def _burst(data: Results, scenario: dict[str, Any]) -> Burst | None:

@@ -61,6 +61,11 @@ def overloaded(data: Results) -> Wanted | None:
     return most
 
 
+def too_many(data: Results) -> bool:
+    """Whether more comes to some core than it can do, so that no ring is long enough."""
+    return overloaded(data) is not None or mean_wanted(data) >= OVERLOADED
+
+
 def most_to_gain(data: Results) -> float:
     """Gain in throughput if nothing were dropped and all of it completed."""
     return 1 / (1 - data.packets.drop_share) - 1 if data.packets.drop_share < 1 else 0.0

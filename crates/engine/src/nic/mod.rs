@@ -1,5 +1,5 @@
-//! The NIC: receive-side scaling, queue pairs with their descriptor rings, buffer pools, packet engines. Its SRAM, its DMA and their credits,
-//! through which packets of all queues go, are in `host`.
+//! The NIC: receive-side scaling, queue pairs with their descriptor rings, buffer pools, packet engines. Its SRAM, its DMA
+//! and their credits, through which packets of all queues go, are in `host`.
 
 pub(crate) mod buffers;
 pub mod config;
