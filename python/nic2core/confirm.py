@@ -6,11 +6,11 @@ import warnings
 from typing import TYPE_CHECKING
 
 from nic2core import api, sources
-from nic2core.describe.doubts.too_short import filling
-from nic2core.describe.peaks import rate_to_set
 from nic2core.explain.limit import SHORT_BY_CHANCE
 from nic2core.progress import of_run
+from nic2core.results.peak_rate import rate_to_set
 from nic2core.scenario.quantity import nanoseconds, share
+from nic2core.settled import rings_fill
 from nic2core.words import percent, time
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def confirm(found: Result, watch: Watch | None = None) -> Result | None:
     packets = result.data.packets
     allowed = share(found.scenario["slo"]["drops"])
     dropped = packets.drop_share > allowed + SHORT_BY_CHANCE
-    if dropped or filling(result) or packets.completed < (1 - SHORT_BY_CHANCE) * packets.offered:
+    behind = packets.completed < (1 - SHORT_BY_CHANCE) * packets.offered
+    if dropped or rings_fill(result) or behind:
         warnings.warn(
             f"a server that starts cold does not hold this peak: at {rate}, after a warm-up of "
             f"{time(warmup_ns)}, it drops {percent(packets.drop_share)} of the packets and "

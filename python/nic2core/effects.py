@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from nic2core._core import __version__
-from nic2core.describe.doubts.too_short import filling
-from nic2core.describe.doubts.warmup import short_warmup
+from nic2core.settled import rings_fill, short_warmup
 from nic2core.words import count
 
 if TYPE_CHECKING:
@@ -189,7 +188,7 @@ class Effects:
         found = [f"{chance}{tails}, in 19 of 20 cases."]
         if not self.telling:
             found.append("Longer runs leave less to chance.")
-        if filling(self.base) or short_warmup(self.base):
+        if rings_fill(self.base) or short_warmup(self.base):
             found.append(
                 "The run that all are compared with has not settled: effects may be those of its "
                 "warm-up. Set run.warmup to a longer time."

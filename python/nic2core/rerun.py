@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from nic2core import sources
 from nic2core._core import ModelError, UserError
-from nic2core.describe.doubts.too_short import filling, sending_queue_fills
 from nic2core.describe.tails import tails
 from nic2core.engine import said_without_place
 from nic2core.explain.help import Helps
+from nic2core.settled import rings_fill, send_queues_fill
 from nic2core.sweeps import Refusal, run_all
 
 if TYPE_CHECKING:
@@ -73,5 +73,5 @@ def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, Re
         drop_share=packets.drop_share if packets.offered else None,
         tails=tails(run),
         # Of a peak, the search has seen to that.
-        filling=run.peak is None and bool(filling(run) or sending_queue_fills(run)),
+        filling=run.peak is None and bool(rings_fill(run) or send_queues_fill(run)),
     )

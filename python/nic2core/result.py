@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline
-from nic2core.describe.peaks import rate_to_set
 from nic2core.describe.verdict import verdict
 from nic2core.draw.drawn import Drawn
+from nic2core.results.peak_rate import rate_to_set
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.run_record import Record
 from nic2core.words import sentence

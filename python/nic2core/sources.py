@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, shipped
 from nic2core._core import Problem, UserError
-from nic2core.describe.peaks import rate_to_set
 from nic2core.listing import COMPARISON_FILE, listed_runs
+from nic2core.results.peak_rate import rate_to_set
 from nic2core.run_record import RESULT_FILE, Record
 from nic2core.scenario.capture import capture_file, is_capture
 from nic2core.scenario.models import Scenario

@@ -13,6 +13,7 @@ from nic2core.describe.headline import side_by_side
 from nic2core.explain.limit import CARRIED
 from nic2core.results.bases import is_read
 from nic2core.results.models import Peak, Probe
+from nic2core.results.peak_rate import rate_to_set
 from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ def test_a_time_that_is_enough_is_rounded_up_and_can_be_set(ns: float, text: str
 )
 def test_a_rate_that_was_found_can_be_set(ddio: Result, mpps: float, told: str) -> None:
     found = Peak(peak_mpps=1.0, rate_mpps=mpps, failed_by="p99", probes=[], results=ddio.data)
-    assert peaks.rate_to_set(found, {"kind": "poisson", "rate": "1 Mpps"}) == told
+    assert rate_to_set(found, {"kind": "poisson", "rate": "1 Mpps"}) == told
     assert 0 <= mpps - float(told.split(maxsplit=1)[0]) <= 1e-3 * mpps
 
 
@@ -329,7 +330,7 @@ def test_the_rate_of_a_peak_is_that_of_the_scenario(
                  results=ddio.data)  # fmt: skip
     said = peaks.peak(found, traffic)
     assert (f' (traffic.rate = "{told}")' in said) == bool(told)
-    assert peaks.rate_to_set(found, traffic) == (told or "4.997 Mpps")
+    assert rate_to_set(found, traffic) == (told or "4.997 Mpps")
     assert "try other seeds" in said
     assert "try other values of run.warmup" in peaks.peak(found, {"kind": "replay"})
 

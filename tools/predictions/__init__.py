@@ -13,9 +13,9 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core import UserError, api
-from nic2core.describe.doubts.too_short import filling
 from nic2core.explain.limit import AT_TIMES
 from nic2core.rerun import run_changes
+from nic2core.settled import rings_fill
 
 from .pcap import pcap
 
@@ -159,7 +159,7 @@ def tells(result: Result, *, bursts: bool) -> bool:
         at_times = result.limit in AT_TIMES or result.overflow is not None
         return at_times and result.drop_share > DROPS
     # While rings fill, the rate is that of no other run.
-    return result.limited and filling(result) is None
+    return result.limited and rings_fill(result) is None
 
 
 def checked(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core.describe.peaks import rate_found
 from nic2core.describe.spread import Spread
+from nic2core.results.peak_rate import rate_found
 from nic2core.scenario import models
 from nic2core.scenario.toml_text import toml_value
 from nic2core.words import NOTHING

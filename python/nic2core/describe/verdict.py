@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
-from nic2core.describe.peaks import FAILED, failed, wire_rate
+from nic2core.describe.peaks import FAILED, failed
 from nic2core.describe.pools import usable_credits, what_for
 from nic2core.explain.asked import links_load, of_groups, thread_ns
 from nic2core.explain.fluid import BEFORE_RINGS
@@ -15,6 +15,7 @@ from nic2core.explain.model import SAME
 from nic2core.explain.overload import OVERLOADED, dropping, mean_wanted, overloaded, too_many
 from nic2core.explain.use import DISPATCH, one, work
 from nic2core.names import stage
+from nic2core.results.peak_rate import wire_rate
 from nic2core.scenario.closed_loop import controls, groups
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import percent, several, three, time

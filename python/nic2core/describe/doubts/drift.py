@@ -6,8 +6,8 @@ from math import sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
-from nic2core.describe.doubts.times import end_of
 from nic2core.describe.doubts.warned import Warned
+from nic2core.settled.times import end_of
 from nic2core.words import at_least, distinct
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Warnings about small pools, rings that are posted late, application bugs and other versions."""
+"""Warnings about the setup: pools, late posting, rivals, application bugs, other versions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
 from nic2core.engine import version
-from nic2core.scenario.closed_loop import most_kept
+from nic2core.scenario.closed_loop import groups, most_kept
+from nic2core.scenario.quantity import nanoseconds
 from nic2core.scenario.queues import room_to_send
+from nic2core.words import time
 
 if TYPE_CHECKING:
     from nic2core.run_record import Record
@@ -32,6 +34,21 @@ def other_build(result: Record) -> Warned | None:
     return Warned(
         f"another build of nic2core simulated this run ({result.engine}; this is {version()}). "
         "If what is simulated was changed in between, run it again before you compare it."
+    )
+
+
+def never_there(result: Record) -> Warned | None:
+    """A warning if rivals begin only after the run has ended."""
+    transport, run = result.data.transport, result.scenario["run"]
+    if transport is None:
+        return None
+    end_ns = nanoseconds(run["warmup"]) + nanoseconds(run["duration"])
+    late = [of for of in groups(result.scenario["traffic"]) if of.start_ns >= end_ns]
+    if not late:
+        return None
+    return Warned(
+        f"the rivals never send: traffic.rivals.start is {time(late[0].start_ns)}, and the run "
+        f"ends at {time(end_ns)}. Mean windows are over them as well."
     )
 
 

@@ -21,20 +21,22 @@ from nic2core.describe.doubts.senders import (
 )
 from nic2core.describe.doubts.setup import (
     late_posting,
+    never_there,
     other_build,
     other_version,
     premature_reads,
     small_pool,
 )
-from nic2core.describe.doubts.too_short import (
+from nic2core.describe.doubts.too_few import (
     few_of_a_size,
     few_packets,
     few_reads,
-    filling,
     long_pauses,
-    never_there,
     no_arrival,
     no_completion,
+)
+from nic2core.describe.doubts.unsettled import (
+    filling,
     sending_queue_fills,
     unsettled,
     windows_grow,
