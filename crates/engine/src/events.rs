@@ -63,12 +63,6 @@ impl<E: Copy> Default for Events<E> {
 }
 
 impl<E: Copy> Events<E> {
-    /// Time of the last event taken.
-    #[inline]
-    pub fn now(&self) -> Ps {
-        self.now
-    }
-
     /// Schedules `event` at `at`, or now if `at` has passed. Not inlined: there are many callers,
     /// whose code already exceeds the instruction cache of the processor that runs the simulator.
     #[inline(never)]

@@ -9,18 +9,18 @@ use crate::time::Ps;
 impl Host {
     /// Whether the LLC takes the request of an event; if not, the event is held back.
     #[inline]
-    pub(super) fn llc_takes(&mut self, event: Event) -> bool {
+    pub(super) fn llc_takes(&mut self, now: Ps, event: Event) -> bool {
         let takes = self.held_back.is_empty() && self.memory.backend.takes_requests();
         if !takes {
-            self.hold_back(event);
+            self.hold_back(now, event);
         }
         takes
     }
 
     #[cold]
-    fn hold_back(&mut self, event: Event) {
+    fn hold_back(&mut self, now: Ps, event: Event) {
         let reads = self.lines_of_read(&event);
-        self.meters.domains.held_back.enter(self.events.now(), &event, reads);
+        self.meters.domains.held_back.enter(now, &event, reads);
         self.held_back.push_back(event);
     }
 
@@ -48,7 +48,7 @@ impl Host {
     /// A DMA is at the I/O controller: performs it, or lets it wait for its translation or for the LLC.
     #[inline(always)]
     pub(super) fn dma_arrives(&mut self, now: Ps, event: Event) {
-        if self.goes_on(now, event) && self.llc_takes(event) {
+        if self.goes_on(now, event) && self.llc_takes(now, event) {
             self.dma(now, event);
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Host;
+use crate::time::Ps;
 use crate::wire::{Arrival, Source};
 
 /// A packet of a queue's backlog, and its number.
@@ -51,15 +52,15 @@ impl Host {
     /// the backlog is meant to be.) A packet that would find no room in the SRAM is put in when there is
     /// room, and one that would find no descriptor when the doorbell of one reaches the NIC: nothing that the
     /// generator makes up is dropped.
-    pub(super) fn top_up(&mut self, queue: usize) {
+    pub(super) fn top_up(&mut self, now: Ps, queue: usize) {
         let Some(Source::Backlog { depth, .. }) = self.source else { return };
         let on_their_way = self.most_on_their_way();
         if self.rx.without_room.has_one_of(queue) {
             return;
         }
         for _ in 0..self.queues[queue].rx.backlog_lacks(depth, on_their_way) {
-            let drawn = self.draw_for(queue as u16);
-            if !self.put_in(drawn) {
+            let drawn = self.draw_for(now, queue as u16);
+            if !self.put_in(now, drawn) {
                 self.rx.without_room.add(drawn);
                 return;
             }
@@ -81,19 +82,18 @@ impl Host {
     }
 
     /// The SRAM has room again: serves the backlogs that found none, one after the other.
-    pub(super) fn top_up_without_room(&mut self) {
+    pub(super) fn top_up_without_room(&mut self, now: Ps) {
         while let Some(drawn) = self.rx.without_room.first() {
-            if !self.put_in(drawn) {
+            if !self.put_in(now, drawn) {
                 return;
             }
             self.rx.without_room.remove_first();
-            self.top_up(drawn.queue as usize);
+            self.top_up(now, drawn.queue as usize);
         }
     }
 
     /// Puts a packet of a backlog into the NIC if there is room. Returns whether there is.
-    fn put_in(&mut self, Drawn { arrival, queue, seq }: Drawn) -> bool {
-        let now = self.events.now();
+    fn put_in(&mut self, now: Ps, Drawn { arrival, queue, seq }: Drawn) -> bool {
         if !self.rx.has_room(now, arrival.bytes) {
             return false;
         }
@@ -104,12 +104,11 @@ impl Host {
     }
 
     /// Draws a packet for a queue's backlog, from the queue's flows if it has any.
-    fn draw_for(&mut self, queue: u16) -> Drawn {
+    fn draw_for(&mut self, now: Ps, queue: u16) -> Drawn {
         let Some(Source::Backlog { draw, .. }) = &mut self.source else {
             panic!("only a backlog is drawn for a queue")
         };
         let flows = self.rss.as_ref().expect("traffic has its queues").flows_of(queue.into());
-        let now = self.events.now();
         let mut arrival =
             if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) };
         arrival.bytes = self.frame_bytes(&arrival, queue);

@@ -265,13 +265,13 @@ impl Host {
 
     fn start(&mut self) {
         for queue in 0..self.queues.len() {
-            self.fetch_descriptors(queue);
+            self.fetch_descriptors(Ps::ZERO, queue);
         }
         match &self.source {
             Some(Source::Timed(_)) => self.schedule_arrival(),
             Some(Source::Backlog { .. }) => {
                 for queue in 0..self.queues.len() {
-                    self.top_up(queue);
+                    self.top_up(Ps::ZERO, queue);
                 }
             }
             None => {}
@@ -279,7 +279,7 @@ impl Host {
         self.schedule_network();
         for core in 0..self.cores.len() {
             if self.cores[core].tenant.is_some() {
-                self.wake(core as u16);
+                self.wake(Ps::ZERO, core as u16);
             }
         }
         if self.bench.is_some() {

@@ -63,7 +63,7 @@ impl Host {
             self.rx.leave_sram(now, p.bytes);
             self.events.push(done, Event::Visible { packet });
         }
-        self.top_up_without_room();
+        self.top_up_without_room(now);
     }
 }
 

@@ -332,7 +332,7 @@ impl Host {
     fn handle(&mut self, now: Ps, event: Event) {
         match event {
             Event::Request { core, register } => {
-                if self.llc_takes(event) {
+                if self.llc_takes(now, event) {
                     self.request(now, core, register);
                 }
             }
@@ -368,7 +368,7 @@ impl Host {
                 self.transmit_doorbell(now, queue, packets)
             }
             Event::WalkRead { walker } => {
-                if self.llc_takes(event) {
+                if self.llc_takes(now, event) {
                     self.walk_read(now, walker);
                 }
             }
@@ -488,7 +488,7 @@ impl Host {
                     return;
                 }
                 Stop::Finished => {
-                    if !self.next_work(core) {
+                    if !self.next_work(now, core) {
                         let c = &mut self.cores[core as usize];
                         c.idle = true;
                         c.busy_until(c.core.now());
@@ -500,8 +500,7 @@ impl Host {
     }
 
     /// An idle core looks for work.
-    fn wake(&mut self, core: u16) {
-        let now = self.events.now();
+    fn wake(&mut self, now: Ps, core: u16) {
         let c = &mut self.cores[core as usize];
         if !c.idle {
             return;

@@ -90,9 +90,9 @@ impl Reads {
 impl Host {
     /// Starts a fetch of receive descriptors. These are few and small, and have priority: they take
     /// no line credits.
-    pub(super) fn start_fetch(&mut self, queue: u16, count: u32) {
+    pub(super) fn start_fetch(&mut self, now: Ps, queue: u16, count: u32) {
         self.reads.fetches.push_back(For::Descriptors { queue, count });
-        self.start_reads(self.events.now());
+        self.start_reads(now);
     }
 
     /// Read requests needed for a descriptor fetch; the scenario's check sees to it that there are so
@@ -107,19 +107,18 @@ impl Host {
     }
 
     /// Starts a read of the DMA benchmark. Returns false if credits do not allow it.
-    pub(super) fn read_bench(&mut self, at: Ps, first: Line, lines: u32) -> bool {
+    pub(super) fn read_bench(&mut self, now: Ps, first: Line, lines: u32) -> bool {
         let bytes = u64::from(lines) * LINE_BYTES;
         let requests = self.interconnect.requests(bytes);
-        let free = self.can_read(lines, requests);
+        let free = self.can_read(now, lines, requests);
         if free {
-            self.start_read(at, For::Bench { first, lines }, lines, requests);
+            self.start_read(now, For::Bench { first, lines }, lines, requests);
         }
         free
     }
 
     /// Whether there are credits for a read that waits for them.
-    pub(super) fn can_read(&mut self, lines: u32, requests: u32) -> bool {
-        let now = self.events.now();
+    pub(super) fn can_read(&mut self, now: Ps, lines: u32, requests: u32) -> bool {
         // Descriptors take none: what waits for some still does.
         let line = lines == 0 || self.reads.lines.await_free(now, lines.into());
         let request = self.reads.requests.await_free(now, requests.into());
@@ -127,20 +126,19 @@ impl Host {
     }
 
     /// Takes the credits of a read and sends its requests.
-    pub(super) fn start_read(&mut self, started: Ps, purpose: For, credits: u32, requests: u32) {
-        let now = self.events.now();
+    pub(super) fn start_read(&mut self, now: Ps, purpose: For, credits: u32, requests: u32) {
         self.reads.lines.take(now, credits.into());
         self.reads.requests.take(now, requests.into());
-        let at = self.interconnect.request(started, requests);
+        let at = self.interconnect.request(now, requests);
         let read = self.reads.under_way.add(Read {
             purpose,
-            started,
+            started: now,
             missing: 0,
-            ready: started,
+            ready: now,
             credits,
             requests,
             bytes: 0,
-            on_link: self.interconnect.carrying(started, at),
+            on_link: self.interconnect.carrying(now, at),
             at_nic: false,
         });
         if let (For::Transmit { packet, .. }, true) = (purpose, self.one_by_one()) {
@@ -150,7 +148,7 @@ impl Host {
         self.events.push(at, Event::Read { read });
         // Those of the last read of a frame count.
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, purpose) {
-            recording.pass(packet, &[(Point::ReadSent, started), (Point::ReadAtMemory, at)]);
+            recording.pass(packet, &[(Point::ReadSent, now), (Point::ReadAtMemory, at)]);
         }
     }
 
@@ -313,7 +311,7 @@ impl Host {
             For::Descriptors { queue, count } => {
                 self.queues[queue as usize].rx.end_fetch(now, count, now - r.started);
                 self.descriptors_arrived(now, queue);
-                self.fetch_descriptors(queue as usize);
+                self.fetch_descriptors(now, queue as usize);
                 self.receive(now);
             }
             For::TxDescriptors { queue, .. } => {

@@ -130,7 +130,7 @@ impl Host {
                     if let Some(recording) = &mut self.recording {
                         recording.first(packet, now);
                     }
-                    self.fetch_descriptors(queue);
+                    self.fetch_descriptors(now, queue);
                     if self.gathered_are_due(now) {
                         self.write_completions(now);
                     }
@@ -144,7 +144,7 @@ impl Host {
                 self.rx.sent_lines = Some(0);
                 let lines = lines_in(p.bytes.into());
                 self.rx.write_to(self.line_received(packet, 0), lines);
-                self.fetch_descriptors(queue);
+                self.fetch_descriptors(now, queue);
             }
             if !self.send_lines(now, packet) {
                 return;
@@ -225,20 +225,20 @@ impl Host {
     /// The driver's doorbell for receive descriptors reaches the NIC.
     pub(super) fn receive_doorbell(&mut self, now: Ps, queue: u16, descriptors: u32) {
         self.queues[queue as usize].rx.doorbell(now, descriptors);
-        self.fetch_descriptors(queue as usize);
+        self.fetch_descriptors(now, queue as usize);
         self.receive(now);
         if !self.is_first(queue) {
             // Packets that found no descriptor have been dropped, and none waits for one.
             self.queues[queue as usize].rx.counts.starved.end(now);
         }
-        self.top_up(queue as usize);
+        self.top_up(now, queue as usize);
     }
 
     /// The NIC fetches descriptors of a queue ahead of their use.
-    pub(super) fn fetch_descriptors(&mut self, queue: usize) {
+    pub(super) fn fetch_descriptors(&mut self, now: Ps, queue: usize) {
         let batch = self.rx.descriptor_batch;
         if let Some(count) = self.queues[queue].rx.begin_fetch(batch) {
-            self.start_fetch(queue as u16, count);
+            self.start_fetch(now, queue as u16, count);
         }
     }
 
@@ -262,8 +262,8 @@ impl Host {
         let queue = p.queue as usize;
         self.queues[queue].rx.show(now, packet);
         let core = self.queues[queue].core;
-        self.wake(core);
-        self.top_up(queue);
+        self.wake(now, core);
+        self.top_up(now, queue);
     }
 }
 

@@ -144,13 +144,13 @@ impl Driver<'_> {
 impl Host {
     /// Gives a core that has executed everything its next operations: a burst of packets, or
     /// background work. Returns false if there is none.
-    pub(super) fn next_work(&mut self, core: u16) -> bool {
+    pub(super) fn next_work(&mut self, now: Ps, core: u16) -> bool {
         let c = &mut self.cores[core as usize];
         c.core.clear_ops();
         let Some(tenant) = c.tenant else { return false };
         let rank = c.rank;
         if let Some(queue) = c.queue
-            && self.receive_burst(core, tenant, rank, queue as usize)
+            && self.receive_burst(now, core, tenant, rank, queue as usize)
         {
             return true;
         }
@@ -160,12 +160,19 @@ impl Host {
     }
 
     /// The driver takes a burst of packets from its queue and runs the application on each.
-    fn receive_burst(&mut self, core: u16, tenant: usize, rank: u32, queue: usize) -> bool {
+    fn receive_burst(
+        &mut self,
+        now: Ps,
+        core: u16,
+        tenant: usize,
+        rank: u32,
+        queue: usize,
+    ) -> bool {
         let least_waiting = self.least_waiting();
         let c = &mut self.cores[core as usize];
         let taken = self.recording.is_some().then(|| c.core.now());
         let mut driver = Driver {
-            now: self.events.now(),
+            now,
             core,
             config: &self.scenario.queues,
             q: &mut self.queues[queue],
@@ -244,7 +251,7 @@ impl Host {
                 p.begun = now;
                 let queue = p.queue as usize;
                 self.queues[queue].rx.begin(now);
-                self.top_up(queue);
+                self.top_up(now, queue);
             }
             Mark::Release => {
                 let p = self.packets.at(packet);

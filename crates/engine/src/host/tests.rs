@@ -20,7 +20,7 @@ fn with_program(program: impl FnOnce(&mut Ops)) -> Results {
     let mut host = Host::new(&scenario, None).unwrap();
     host.begin_measuring();
     program(&mut host.cores[1].core.ops);
-    host.wake(1);
+    host.wake(Ps::ZERO, 1);
     host.run_until(Ps::from_ns(20_000));
     host.results().unwrap()
 }

@@ -131,7 +131,7 @@ impl Host {
         let DomainCounters { translating, translating_reads, .. } = &mut self.meters.domains;
         translating.leave(now, write);
         translating_reads.leave(now, read);
-        if self.llc_takes(event) {
+        if self.llc_takes(now, event) {
             self.dma(now, event);
         }
     }

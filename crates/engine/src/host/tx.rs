@@ -94,7 +94,7 @@ impl Host {
             recording.pass_all(announced, &[(Point::Doorbell, now)]);
         }
         if self.tx.descriptor_batch.is_some() {
-            self.fetch_tx_descriptors(queue);
+            self.fetch_tx_descriptors(now, queue);
         } else {
             self.tx.fifo.extend(q.take_known());
         }
@@ -103,9 +103,8 @@ impl Host {
 
     /// Fetches the next descriptors of a queue if the NIC has the data of all packets whose descriptors
     /// it has read.
-    fn fetch_tx_descriptors(&mut self, queue: u16) {
+    fn fetch_tx_descriptors(&mut self, now: Ps, queue: u16) {
         let Some(batch) = self.tx.descriptor_batch else { return };
-        let now = self.events.now();
         if let Some(count) = self.queues[queue as usize].tx.begin_fetch(now, batch) {
             self.reads.fetches.push_back(For::TxDescriptors { queue, count });
         }
@@ -116,7 +115,7 @@ impl Host {
         loop {
             while let Some(&fetch) = self.reads.fetches.front() {
                 let requests = self.fetch_requests(fetch);
-                if !self.can_read(0, requests) {
+                if !self.can_read(now, 0, requests) {
                     // Nothing passes it, or it might never find enough free requests.
                     return;
                 }
@@ -140,7 +139,7 @@ impl Host {
             // A descriptor that has not been read takes a request of its own.
             let descriptor = u32::from(from == 0 && self.tx.descriptor_batch.is_none());
             let requests = descriptor + 1;
-            if !self.can_read(lines, requests) {
+            if !self.can_read(now, lines, requests) {
                 return;
             }
             if from == 0 {
@@ -175,7 +174,7 @@ impl Host {
     pub(super) fn data_at_nic(&mut self, now: Ps, queue: u16) {
         if self.tx.descriptor_batch.is_some() {
             self.queues[queue as usize].tx.data_at_nic(now);
-            self.fetch_tx_descriptors(queue);
+            self.fetch_tx_descriptors(now, queue);
         }
     }
 
@@ -215,7 +214,7 @@ impl Host {
         let write = DmaWrite { line, kind: LineKind::Descriptor, index: 0, reader };
         self.memory.io_write(now, write, false);
         self.meters.io_lines += 1;
-        self.wake(core);
+        self.wake(now, core);
     }
 }
 
