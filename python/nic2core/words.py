@@ -53,9 +53,13 @@ def severity(load: float) -> Severity:
 
 
 def at_least(ns: float) -> str:
-    """A time to set that is enough, in tenths of a millisecond: no exponent, which no key takes."""
-    tenths = ceil(ns / 1e5)
-    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''} ms"
+    """A time to set that is enough, in tenths of a millisecond, or of a second from there on.
+
+    No exponent, which no key takes.
+    """
+    scale, unit = (1e6, "ms") if ns <= 1e9 else (1e9, "s")
+    tenths = ceil(10 * ns / scale)
+    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''} {unit}"
 
 
 def time(ns: float) -> str:

@@ -18,6 +18,7 @@ from nic2core.explain.limit import AT_TIMES, CARRIED, SHORT_BY_CHANCE, Limit
 from nic2core.explain.overload import most_to_gain, too_many
 from nic2core.explain.stages import leaking
 from nic2core.explain.use import work
+from nic2core.scenario.closed_loop import controls
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.scenario.toml_text import toml_value
 
@@ -90,6 +91,12 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
         yield (
             "How much a change helps cannot be predicted here, because no stage is full on "
             f"average{at_most}. `nic2core explain {check}` runs each change."
+        )
+    if result.data.transport is not None and to_try:
+        yield (
+            "The senders' congestion control is not among these changes: `nic2core sensitivity "
+            f"{saved} {' '.join(controls(result.scenario['traffic']))}` shows which of its values "
+            "matter."
         )
     yield from _wrong(result, helps)
     yield from _tied(result, helps, saved)

@@ -50,6 +50,15 @@ def test_only_settings_are_listed_and_others_to_try(walks: Result) -> None:
     assert "--settings" not in "\n".join(hints(walks, walks.helps))
 
 
+def test_values_of_the_control_of_closed_loop_senders_are_looked_for_elsewhere(
+    walks: Result,
+) -> None:
+    sent = api.run("host-congestion", SHORT)
+    said = "\n".join(hints(sent, sent.setting_helps))
+    assert "`nic2core sensitivity DIR traffic.control` shows which of its values matter" in said
+    assert "sensitivity" not in "\n".join(hints(walks, walks.setting_helps))
+
+
 def test_buffers_of_the_other_socket_are_among_them() -> None:
     result = api.run("explain-cpu", SHORT | {"queues.memory": "remote"})
     change = next(h.change for h in result.setting_helps if "queues.memory" in h.change.overrides)
