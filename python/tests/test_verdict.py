@@ -10,7 +10,8 @@ from nic2core import Result, api, words
 from nic2core.describe import peaks
 from nic2core.describe.differences import differences, summary
 from nic2core.describe.hints import hints
-from nic2core.describe.verdict import limit, mark, mark_of, verdict
+from nic2core.describe.limiter import limit, mark, mark_of
+from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.explain.model import Pool
 from nic2core.report.path import picture

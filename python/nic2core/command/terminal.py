@@ -16,8 +16,9 @@ from nic2core.describe.compared import COLUMNS, Compared, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.headline import headline
+from nic2core.describe.limiter import mark
 from nic2core.describe.scenario_keys import first
-from nic2core.describe.verdict import mark, verdict
+from nic2core.describe.verdict import verdict
 from nic2core.explain.use import neighbours
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
+from nic2core.describe.limiter import limit, limiter
 from nic2core.describe.rates import (
     BYTES,
     DIFFERENCE_FELT,
@@ -25,7 +26,6 @@ from nic2core.describe.rates import (
     lost_by_the_fastest,
     times_of,
 )
-from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import neighbours, work
 from nic2core.names import CAUSES, OF_PACKETS
 from nic2core.words import LEAST, listed, percent, sentence, three, time

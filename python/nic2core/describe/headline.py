@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe import peaks, senders, slowdowns
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
+from nic2core.describe.limiter import limit
 from nic2core.describe.stated import (
     cycles_per_packet,
     instructions_per_cycle,
     instructions_per_packet,
 )
-from nic2core.describe.verdict import limit
 from nic2core.explain.io_lines import written
 from nic2core.explain.nodes import own_lines
 from nic2core.explain.overload import dropping

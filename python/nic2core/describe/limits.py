@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import names, words
 from nic2core.describe import pools
 from nic2core.describe.hints import at_ease
-from nic2core.describe.verdict import mark_of
+from nic2core.describe.limiter import mark_of
 from nic2core.explain.use import work
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from nic2core.describe.headline import (
     lines_per_request,
     several_tenants,
 )
-from nic2core.describe.verdict import limit
+from nic2core.describe.limiter import limit
 from nic2core.explain.use import work
 from nic2core.scenario.quantity import BITS, BYTES, HZ, PS
 from nic2core.scenario.toml_text import toml_value

@@ -14,6 +14,7 @@ from nic2core.describe import rows
 from nic2core.describe.differences import in_percent, lines_by_cause
 from nic2core.describe.headline import Number, lined_up
 from nic2core.describe.labels import describe, name_cases, told_apart
+from nic2core.describe.limiter import limit, limiter
 from nic2core.describe.rates import (
     DIFFERENCE_FELT,
     SAME_RATE,
@@ -25,7 +26,6 @@ from nic2core.describe.rates import (
     times_of,
 )
 from nic2core.describe.spread import Spread
-from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
 from nic2core.names import CAUSES
 from nic2core.scenario.toml_text import as_table, toml_value

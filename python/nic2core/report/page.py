@@ -24,10 +24,11 @@ from nic2core.describe.headline import LIMITED_BY, headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.legend import what_counts
+from nic2core.describe.limiter import limit
 from nic2core.describe.limits import limits_of
 from nic2core.describe.rates import DIFFERENCE_FELT, SAME_RATE
 from nic2core.describe.scenario_keys import first
-from nic2core.describe.verdict import limit, verdict
+from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
 from nic2core.draw.queues import AXES
 from nic2core.draw.slowdowns import PERCENTILES

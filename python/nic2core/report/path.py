@@ -9,7 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from nic2core import names, words
-from nic2core.describe.verdict import mark
+from nic2core.describe.limiter import mark
 from nic2core.explain.stages import LEAKS
 from nic2core.explain.use import uneven
 from nic2core.results.bases import is_read

@@ -87,7 +87,7 @@ def test_a_narrow_terminal_cuts_nothing(
 def test_a_narrow_terminal_breaks_words_before_names_and_numbers(
     ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nic2core.describe.verdict.mark", lambda _: "next")
+    monkeypatch.setattr("nic2core.describe.limiter.mark", lambda _: "next")
     monkeypatch.setattr(Model, "cause", "io-credits")
     # The longest that there are, of each column.
     used = [replace(u, credits=1024, occupancy=1e6, latency_ns=4666.0, own_ns=3812.0)

@@ -10,7 +10,8 @@ import pytest
 
 from nic2core import Result, api, words
 from nic2core.command import explanation
-from nic2core.describe.verdict import limit, verdict
+from nic2core.describe.limiter import limit
+from nic2core.describe.verdict import verdict
 from nic2core.explain.asked import largest_window
 from nic2core.explain.limit import Limit
 from nic2core.explain.use import work

@@ -8,7 +8,8 @@ import pytest
 
 from nic2core import api, words
 from nic2core.describe import pools
-from nic2core.describe.verdict import limit, verdict
+from nic2core.describe.limiter import limit
+from nic2core.describe.verdict import verdict
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.queues import NOTICED
