@@ -10,7 +10,7 @@ import pytest
 
 from nic2core import NotSaved, Result, Sweep, UserError, api, engine, sources, sweep
 from nic2core.scenario.capture import capture_digest
-from nic2core.sweeps import _tables_first
+from nic2core.sweeps.vary import _tables_first
 
 if TYPE_CHECKING:
     from pathlib import Path

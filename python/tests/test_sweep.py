@@ -283,7 +283,7 @@ def test_only_the_same_engine_and_question_are_reused(
     # The capture that was replayed may have changed since.
     done.save(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr("nic2core.sweeps.capture_digest", lambda _scenario: "another")
+        patched.setattr("nic2core.sweeps.kept.capture_digest", lambda _scenario: "another")
         assert sweep("any.toml", SEEDS, out=tmp_path).reused == 0
     monkeypatch.setattr(engine, "version", lambda: "another")
     done.save(tmp_path)
