@@ -181,22 +181,13 @@ impl Host {
         let all_ways = WayRange { first: 0, count: machine.llc.ways };
         let mut core_ways = vec![mask(all_ways); machine.core.count as usize];
         let mut cores: Vec<HostCore> = (0..machine.core.count)
-            .map(|id| HostCore {
-                core: Core::new(
+            .map(|id| {
+                HostCore::new(Core::new(
                     &machine.core,
                     &machine.hierarchy(),
                     id as u16,
                     scenario.placement.sweeper,
-                ),
-                tenant: None,
-                rank: 0,
-                queue: None,
-                idle: true,
-                scheduled: false,
-                in_service: 0,
-                since: Ps::ZERO,
-                until: Ps::ZERO,
-                busy: Ps::ZERO,
+                ))
             })
             .collect();
         let (apps, queues) = tenants(scenario, &mut cores, &mut core_ways, &mut space);

@@ -27,13 +27,7 @@ impl Host {
     /// descriptors, looked for transmit completions, or mapped buffers. A core that serves no
     /// packets always has work of its own.
     fn busy(&self, core: &HostCore) -> Ps {
-        let now = self.now;
-        match core.queue {
-            None => self.span(),
-            Some(_) if core.is_busy() => (core.busy + now).saturating_sub(core.since),
-            // `core.busy` already includes time that lies ahead.
-            Some(_) => (core.busy + now).saturating_sub(core.until.max(now)),
-        }
+        core.queue.map_or_else(|| self.span(), |_| core.busy_by(self.now))
     }
 
     /// What the cores spent their time on.

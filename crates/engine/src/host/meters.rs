@@ -183,8 +183,7 @@ impl Host {
             bench.reset_counts();
         }
         for c in &mut self.cores {
-            c.core.reset_counts(now);
-            (c.busy, c.since) = (Ps::ZERO, c.since.max(now));
+            c.reset_counts(now);
         }
         for app in &mut self.apps {
             app.reset_counters();
