@@ -58,7 +58,9 @@ impl<'s> Checker<'s> {
             variant["properties"].as_object().into_iter().flatten().map(|(k, _)| &**k).collect();
         let is_given = |of: &Node| !matches!(of.place, Place::Default(_));
         let given = kind.value.to_string();
-        if theirs.iter().all(|(_, of)| is_given(of)) && !kind.place.is_set() {
+        // Overrides may change the kind of a file's table, or put a key of another kind beside it.
+        let came_later = |of: &Node| of.place.is_set() || !kind.place.is_set();
+        if theirs.iter().all(|(_, of)| is_given(of) && came_later(of)) {
             for (name, of) in theirs {
                 let problem = format!("is of kind {}, not {given}", kinds_of(name).join(" or "));
                 self.wrong(of, &join(key, name), &problem, keys.join(", "));
@@ -111,5 +113,25 @@ mod tests {
              length; to change the kind, set the whole table: list.0 = { kind = \"two\", … }."
         );
         assert!(errors[1].contains("list.0.length = nothing is given"), "{errors:?}");
+    }
+
+    #[test]
+    fn a_key_that_is_put_into_a_table_of_another_kind_is_told_with_its_kind() {
+        let sets = [
+            &["list.0={ kind = 'two', length = 2 }", "list.0.depth=1"][..],
+            &["list.0={ kind = 'two', length = 2, depth = 1 }"][..],
+        ];
+        for sets in sets {
+            let mut root = Node::from_toml(&"f".into(), "count = 1\nlist = []").unwrap();
+            let mut texts = vec!["list=[{ kind = 'two', length = 2 }]".to_owned()];
+            texts.extend(sets.iter().map(|&text| text.to_owned()));
+            apply_all(parse_all(&texts).unwrap(), &mut root).unwrap();
+            let schema = schemars::schema_for!(Top).to_value();
+            let errors: Vec<_> =
+                check(&schema, &root).errors.iter().map(ToString::to_string).collect();
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            let told = "list.0.depth = 1 is of kind one, not \"two\"; allowed: kind, length.";
+            assert!(errors[0].ends_with(told), "{errors:?}");
+        }
     }
 }
