@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from math import inf, nan
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -14,16 +13,13 @@ from pydantic import ValidationError
 
 from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
-from nic2core.explain.bursts import Overflow, helps_at_times, overflow
-from nic2core.explain.bursty_peaks import LOST_AT_PEAK, helps_at_peak
+from nic2core.explain.bursts import Overflow, overflow
 from nic2core.explain.changes import possible_changes
-from nic2core.explain.help import GAIN_TOLD, Help, Helps, helps
-from nic2core.explain.limit import AT_TIMES, Limit, Run
-from nic2core.explain.model import SAME
-from nic2core.explain.overload import most_to_gain
+from nic2core.explain.gains import gains, loses_at_times
+from nic2core.explain.limit import Limit, Run
 from nic2core.explain.settings import setting_changes
 from nic2core.explain.stages import Stage, stages
-from nic2core.explain.use import COMES_IN_BURSTS, work
+from nic2core.explain.use import work
 from nic2core.files import write_parquet, write_whole
 from nic2core.listing import forget_listing, listed_runs
 from nic2core.results.saved import Saved, mismatch
@@ -32,10 +28,9 @@ from nic2core.shipped import scenario_named
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
-    from nic2core.explain.change import Change
+    from nic2core.explain.help import Helps
     from nic2core.explain.model import Model
     from nic2core.results.models import Distribution, Peak, Results
 
@@ -168,16 +163,17 @@ class Record:
     @cached_property
     def limit(self) -> Limit:
         """What sets the rate of the run."""
-        return Run(self.data, self.scenario, self.model, self.peak is not None).limit
+        return self._run.limit
+
+    @property
+    def _run(self) -> Run:
+        """The run as `explain` asks about it."""
+        return Run(self.data, self.scenario, self.model, self.peak is not None)
 
     @cached_property
     def overflow(self) -> Overflow | None:
         """What overflows where packets are dropped at times, if that is known."""
-        # A stage that limits while bursts come may wait for the next one.
-        limits = self.limit is Limit.STAGE and self._in_bursts
-        waits = limits and work(self.data)[0] < SAME * self.model.rate
-        # At a peak it is not what is lost that changes, but the rate.
-        if self.peak is not None or (self.limit not in AT_TIMES and not waits):
+        if not loses_at_times(self._run):
             return None
         if self.capture is not None and capture_digest(self.scenario) != self.capture:
             return None
@@ -200,46 +196,13 @@ class Record:
 
     @cached_property
     def helps(self) -> Helps:
-        """By how much changing each domain would help, according to the model.
-
-        At a peak the offered load is unbounded: more would be offered if more were carried. If
-        congestion control holds the senders back, their reaction to a change is not known; if
-        packets are dropped although no stage is full on average, neither is how many would be.
-        Empty for a run that does no work.
-        """
-        return self._helps(possible_changes)
+        """By how much changing each domain would help, according to the model; see `gains`."""
+        return gains(self._run, self.peak, self.overflow, possible_changes)
 
     @cached_property
     def setting_helps(self) -> Helps:
         """The same of changes that only take a setting, and of more of these to try."""
-        return self._helps(setting_changes)
-
-    def _helps(self, changes_to: Callable[[Results, dict[str, Any]], list[Change]]) -> Helps:
-        if work(self.data)[0] <= 0:
-            return Helps()
-        data, model = self.data, self.model
-        if self.peak is not None:
-            data = data.model_copy(update={"demand_mpps": None})
-            model = replace(model, demand=inf)
-        changes = changes_to(data, self.scenario)
-        if self.limit is Limit.CONTROL:
-            return Helps(Help(change, nan) for change in changes)
-        found = helps(model, changes, data.measured_ns)
-        if self.peak is not None and self.peak.failed_by == "drops":
-            mpps = self.peak.peak_mpps
-            at_peak = helps_at_peak(mpps, data, self.scenario, model, found)
-            if at_peak is not None:
-                return at_peak
-            if self._in_bursts:
-                return Helps(replace(h, predicted=nan, unknown=LOST_AT_PEAK) for h in found)
-        at_times = self.limit in AT_TIMES or self.overflow is not None
-        if at_times and most_to_gain(self.data) > GAIN_TOLD:
-            return helps_at_times(self.overflow, self.data, self.scenario, model, found)
-        return found
-
-    @property
-    def _in_bursts(self) -> bool:
-        return (self.scenario.get("traffic") or {}).get("kind") in COMES_IN_BURSTS
+        return gains(self._run, self.peak, self.overflow, setting_changes)
 
     def check_capture(self) -> None:
         """Refuse to run this again if the capture is missing or has changed."""

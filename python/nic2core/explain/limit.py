@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,7 @@ class Run:
         """Work done, millions per second."""
         return work(self.data)[0]
 
-    @property
+    @cached_property
     def limit(self) -> Limit:
         """What sets its rate."""
         packets = self.data.packets
