@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from nic2core._core import __version__
-from nic2core.settled import rings_fill, short_warmup
-from nic2core.words import count
+from nic2core.describe.effects import remarks, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +36,7 @@ class Runs(Protocol):
 
 
 @dataclass(frozen=True)
-class Change:
+class Shift:
     """What another value of a key changes; shares, 0.1 for a tenth more."""
 
     value: str
@@ -56,11 +55,11 @@ class Effect:
 
     key: str
     value: str
-    lower: Change | None
-    higher: Change | None
+    lower: Shift | None
+    higher: Shift | None
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[Shift]:
         """Those of the two that were run."""
         return [change for change in (self.lower, self.higher) if change is not None]
 
@@ -83,7 +82,7 @@ class Effects:
     """Whether effects are told by the p99 latency, because the run carries its load."""
     effects: list[Effect]
     """Every key that was changed, the largest effect first."""
-    chance: Change
+    chance: Shift
     """How far apart two runs are that differ in nothing but their seed, in 19 of 20 cases: half the
     interval of their difference, by Student's t of the base and up to four other seeds. At least
     0.005, and of the rates of peaks the resolution of their search; of drops 0.001."""
@@ -104,7 +103,7 @@ class Effects:
         ]
         return max(felt, default=0.0)
 
-    def _told(self, change: Change) -> tuple[float | None, float | None]:
+    def _told(self, change: Shift) -> tuple[float | None, float | None]:
         """What effects are told by."""
         return (change.p99 if self.of_p99 else change.rate), change.drops
 
@@ -165,55 +164,12 @@ class Effects:
     @property
     def sentence(self) -> str:
         """What was found, in a sentence."""
-        found = self.telling
-        tried = f"{count(len(self.effects), 'value')} made {100 * self.by:g} % lower and higher"
-        if not found:
-            return f"Of {tried}, none changes {self.what} more than chance does."
-        change = "changes" if len(found) == 1 else "change"
-        return (
-            f"Of {tried}, {len(found)} {change} {self.what} more than chance does, most of all "
-            f"{found[0].key}."
-        )
+        return sentence(self)
 
     @property
     def remarks(self) -> list[str]:
         """What chance does, and which keys do no more or could not be changed."""
-        rate, p99 = (f"{100 * share:.1f} %" for share in (self.chance.rate, self.chance.p99 or 0.0))
-        tails = "" if self.chance.p99 is None else f", and in {self.p99} by {p99}"
-        chance = (
-            f"Runs that differ in nothing but their seed differ in throughput by less than {rate}"
-        )
-        if self.of_drops:
-            tails += f", and in what they drop by {100 * (self.chance.drops or 0.0):.2f} points"
-        found = [f"{chance}{tails}, in 19 of 20 cases."]
-        if not self.telling:
-            found.append("Longer runs leave less to chance.")
-        if rings_fill(self.base) or short_warmup(self.base):
-            found.append(
-                "The run that all are compared with has not settled: effects may be those of its "
-                "warm-up. Set run.warmup to a longer time."
-            )
-        if self.runs.stopped:
-            found.append(
-                f"Stopped: {len(self.runs.results)} of {self.runs.planned} runs are finished."
-            )
-        for said, keys in (
-            (f"Do no more than that to {self.what}", self.silent),
-            ("Change nothing at all", self.idle),
-            ("Without effect in this scenario", self.without_effect),
-            (
-                "Not changed, because no near value is allowed (`refused`, with --json, says why)",
-                self.refused,
-            ),
-        ):
-            if keys:
-                found.append(f"{said}: {', '.join(keys)}.")
-        if self.silent:
-            found.append(
-                "Smaller effects may be real: `nic2core compare ... --vary KEY=... --vary "
-                "run.seed=1,2,3,4,5` holds runs of the same seed against each other."
-            )
-        return found
+        return remarks(self)
 
     @property
     def table(self) -> pl.DataFrame:

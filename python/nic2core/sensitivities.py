@@ -13,7 +13,7 @@ from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError
 from nic2core.describe.rates import achieved
 from nic2core.describe.seeds import SEED
 from nic2core.describe.spread import of_two_runs
-from nic2core.effects import Change, Effect, Effects
+from nic2core.effects import Effect, Effects, Shift
 from nic2core.engine import Stopped, said_without_place
 from nic2core.explain.help import GAIN_TOLD
 from nic2core.explain.limit import CARRIED
@@ -205,18 +205,18 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
     rates, unit = achieved(list(done.values()))
     rate = dict(zip(done, rates, strict=True))
 
-    def change(name: str, value: str = "") -> Change | None:
+    def change(name: str, value: str = "") -> Shift | None:
         if name not in done:
             return None
         tails = [_p99(run, base) for run in (base, done[name])]
         p99 = None if tails[0] is None or tails[1] is None else tails[1] / tails[0] - 1
         drops = None if peak else done[name].drop_share - base.drop_share
-        return Change(value, rate[name] / rate[plan.base] - 1, p99, drops)
+        return Shift(value, rate[name] / rate[plan.base] - 1, p99, drops)
 
     seeds = [found for name in plan.seeds if (found := change(name)) is not None]
     tails = [found.p99 for found in seeds if found.p99 is not None]
     least = PEAK_RESOLUTION_PERCENT / 100 if peak else GAIN_TOLD
-    chance = Change(
+    chance = Shift(
         "",
         _chance([found.rate for found in seeds], least),
         _chance(tails, GAIN_TOLD) if tails else None,

@@ -23,7 +23,7 @@ from nic2core import (
     sensitivity,
     sources,
 )
-from nic2core.effects import Change, Effect
+from nic2core.effects import Effect, Shift
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
 from nic2core.scenario.quantity import is_quantity, scaled
@@ -206,25 +206,25 @@ def test_what_the_engine_refuses_when_it_runs_is_told_unless_the_other_value_has
 
 
 def test_what_another_seed_can_do_as_well_is_chance(found: Sensitivity) -> None:
-    of = replace(found, of_p99=False, chance=Change("", 0.02, 0.1, 0.001))
-    small, large = Change("9", -0.02, 0.5, 0.001), Change("9", -0.03, 0.05, 0.0)
+    of = replace(found, of_p99=False, chance=Shift("", 0.02, 0.1, 0.001))
+    small, large = Shift("9", -0.02, 0.5, 0.001), Shift("9", -0.03, 0.05, 0.0)
     assert of.felt(Effect("key", "8", small, None)) == 0
     assert of.felt(Effect("key", "8", small, large)) == 0.03
     tails = replace(of, of_p99=True)
     assert tails.felt(Effect("key", "8", large, small)) == 0.5
     assert tails.felt(Effect("key", "8", large, None)) == 0
-    assert tails.felt(Effect("key", "8", Change("9", 1.0, None, None), None)) == 0
+    assert tails.felt(Effect("key", "8", Shift("9", 1.0, None, None), None)) == 0
     # Fewer drops at the same throughput, as closed-loop senders with another target have.
-    assert of.felt(Effect("key", "8", Change("9", 0.01, 0.0, -0.03), None)) == 0.03
-    assert tails.felt(Effect("key", "8", Change("9", 0.01, 0.0, -0.03), None)) == 0.03
+    assert of.felt(Effect("key", "8", Shift("9", 0.01, 0.0, -0.03), None)) == 0.03
+    assert tails.felt(Effect("key", "8", Shift("9", 0.01, 0.0, -0.03), None)) == 0.03
 
 
 def test_what_changes_nothing_at_all_is_told_apart_from_what_may_be_chance(
     found: Sensitivity,
 ) -> None:
-    same, less = Change("9", 0.0, 0.0, 0.0), Change("7", 0.0, -0.001, 0.0)
+    same, less = Shift("9", 0.0, 0.0, 0.0), Shift("7", 0.0, -0.001, 0.0)
     effects = [Effect("idle", "8", same, same), Effect("silent", "8", less, same)]
-    of = replace(found, of_p99=False, effects=effects, chance=Change("", 0.02, 0.1, 0.001))
+    of = replace(found, of_p99=False, effects=effects, chance=Shift("", 0.02, 0.1, 0.001))
     assert (of.telling, of.silent, of.idle) == ([], ["silent"], ["idle"])
     assert "Change nothing at all: idle." in of.remarks
     assert of.remarks[-1].startswith("Smaller effects may be real: `nic2core compare")
@@ -283,11 +283,11 @@ def test_bars_are_drawn_for_what_matters(found: Sensitivity) -> None:
 def test_where_nothing_does_more_than_chance_what_does_less_is_drawn(
     found: Sensitivity, tmp_path: Path
 ) -> None:
-    same = Change("9", 0.0, 0.0, 0.0)
-    less, much = (Change("7", share, 0.0, 0.0) for share in (0.005, -0.01))
+    same = Shift("9", 0.0, 0.0, 0.0)
+    less, much = (Shift("7", share, 0.0, 0.0) for share in (0.005, -0.01))
     effects = [Effect("idle", "8", same, same), Effect("a", "8", less, same)]
     effects.append(Effect("b", "8", same, much))
-    of = replace(found, of_p99=False, effects=effects, chance=Change("", 0.02, 0.1, 0.001))
+    of = replace(found, of_p99=False, effects=effects, chance=Shift("", 0.02, 0.1, 0.001))
     assert [*of.plot().data[0].y] == ["b = 8", "a = 8"]
     page = of.report(tmp_path / "report.html").read_text()
     assert "a = 8" in page

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nic2core.effects import Change
+    from nic2core.effects import Shift
     from nic2core.result import Result
     from nic2core.results.models import Distribution
     from nic2core.sensitivities import Sensitivity
@@ -208,7 +208,7 @@ def show_sensitivity(found: Sensitivity) -> None:
         console.print(remark, markup=False)
 
 
-def _shares(change: Change) -> list[str]:
+def _shares(change: Shift) -> list[str]:
     """A change of throughput and of the p99, in percent, and of drops, in points."""
     shares = (change.rate, change.p99)
     drops = "" if change.drops is None else words.signed(100 * change.drops, 2)
